@@ -1,0 +1,294 @@
+"""The rooms of the package, and who may import whom: read from the source of every module, never by importing it."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "pooldiag"
+
+# One row a room: the rooms it may import beside itself. A name that is not here may not stand in the package.
+ROOMS: dict[str, frozenset[str]] = {
+    "model/": frozenset(),
+    "errors.py": frozenset(),
+    "ports.py": frozenset({"model"}),
+    "census/": frozenset({"model", "errors"}),
+    "frameworks/": frozenset({"model", "errors"}),
+    "profiles/": frozenset({"model", "errors"}),
+    "config.py": frozenset({"model", "errors"}),
+    "reduce/": frozenset({"model", "errors"}),
+    "attribution/": frozenset({"model", "errors"}),
+    "execute/": frozenset({"model", "errors", "ports"}),
+    "diagnose/": frozenset({"model", "errors", "ports", "frameworks", "reduce", "attribution", "census"}),
+    "render/": frozenset({"model"}),
+    "cli/": frozenset(
+        {
+            "model",
+            "errors",
+            "ports",
+            "census",
+            "frameworks",
+            "profiles",
+            "config",
+            "reduce",
+            "attribution",
+            "execute",
+            "diagnose",
+            "render",
+            "",  # the package itself, for its version
+        }
+    ),
+    "__init__.py": frozenset(),
+    "__main__.py": frozenset({"cli"}),
+}
+ROOMS_THAT_MUST_EXIST = frozenset({"model/", "errors.py", "__init__.py", "__main__.py"})
+OTHER_NAMES = frozenset({"py.typed", "__pycache__/"})
+
+# What has effects, and the rooms that may have them.
+ONLY_IN: dict[str, frozenset[str]] = {
+    "fcntl": frozenset({"execute", "cli"}),
+    "os": frozenset({"execute", "cli"}),
+    "shutil": frozenset({"execute", "cli"}),
+    "signal": frozenset({"execute", "cli"}),
+    "subprocess": frozenset({"execute", "cli"}),
+    "tempfile": frozenset({"execute", "cli"}),
+    "time": frozenset({"execute", "cli"}),
+    "typer": frozenset({"cli"}),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registry:
+    """A folder in which every file is a choice, so that the folder's `__init__.py` has to name it."""
+
+    folder: str
+    suffix: str
+    helpers: frozenset[str] = frozenset()  # beside files with a leading underscore
+
+
+REGISTRIES = (
+    Registry(folder="frameworks", suffix=".py", helpers=frozenset({"base"})),
+    Registry(folder="profiles", suffix=".toml"),
+    Registry(folder="census/files", suffix=".py", helpers=frozenset({"base"})),
+    Registry(folder="render", suffix=".py"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Import:
+    """One import in a module's source; `module` is the most that is known of what it names."""
+
+    module: str
+    line: int
+    relative: bool = False
+    dynamic: bool = False
+
+
+def imports_in(tree: ast.Module) -> Iterator[Import]:
+    """Yield every import, wherever it stands: in a function or under TYPE_CHECKING it ties the rooms as much."""
+    importers = {"__import__", "import_module"} | aliases_of_import_module(tree)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import():
+                yield from (Import(module=alias.name, line=node.lineno) for alias in node.names)
+            case ast.ImportFrom(level=0, module=str(module)):
+                # `from pooldiag import census` names a room only in its second half.
+                yield from (Import(module=f"{module}.{alias.name}", line=node.lineno) for alias in node.names)
+            case ast.ImportFrom():
+                yield Import(module=node.module or "", line=node.lineno, relative=True)
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in importers:
+                yield Import(module=literal_argument(node), line=node.lineno, dynamic=True)
+
+
+def aliases_of_import_module(tree: ast.Module) -> set[str]:
+    """Return the other names under which a module imported `importlib.import_module`."""
+    return {
+        alias.asname
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "importlib"
+        for alias in node.names
+        if alias.name == "import_module" and alias.asname is not None
+    }
+
+
+def literal_argument(call: ast.Call) -> str:
+    """Return the module name that a dynamic import spells out, or an empty string."""
+    match [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg == "name")]:
+        case [ast.Constant(value=str(module)), *_]:
+            return module
+    return ""
+
+
+def objections(package: Path) -> list[str]:
+    """Return what breaks the rules in a package, one line each."""
+    unnamed = (line for registry in REGISTRIES for line in unnamed_entries(package, registry))
+    return [*misplaced_names(package), *forbidden_imports(package), *unnamed]
+
+
+def forbidden_imports(package: Path) -> Iterator[str]:
+    """Yield the imports that a module's room does not allow."""
+    for path in sorted(package.rglob("*.py")):
+        where = path.relative_to(package)
+        room = where.parts[0].removesuffix(".py")
+        for imported in imports_in(ast.parse(path.read_bytes(), filename=str(path))):
+            if problem := objection_to(imported, room):
+                yield f"{where}:{imported.line}: {problem}"
+
+
+def misplaced_names(package: Path) -> Iterator[str]:
+    """Yield what stands in the package and is no room, and the rooms that have to exist and do not."""
+    names = {path.name + "/" * path.is_dir() for path in package.iterdir()}
+    for name in sorted(names - ROOMS.keys() - OTHER_NAMES):
+        yield f"{name}: no room of this name"
+    for name in sorted(ROOMS_THAT_MUST_EXIST - names):
+        yield f"{name}: missing"
+
+
+def objection_to(imported: Import, room: str) -> str | None:
+    """Say why a room may not import this, or return None."""
+    if imported.relative:
+        return "relative import"
+    top, _, rest = imported.module.partition(".")
+    if imported.dynamic and top in {"", "pooldiag"}:  # "" may be anything, our own modules too
+        return f"dynamic import of {imported.module or 'a module that is not spelled out'}"
+    if room not in ONLY_IN.get(top, {room}):
+        return f"{top} may be imported only in {' and '.join(sorted(ONLY_IN[top]))}"
+    if top == "pooldiag" and room_named(rest) not in {room} | may_import(room):
+        return f"{room} may not import {imported.module}"
+    return None
+
+
+def room_named(rest: str) -> str:
+    """Return the room in what follows `pooldiag.`; an empty string for `__version__` and for nothing."""
+    name = rest.partition(".")[0]
+    return "" if name == "__version__" else name
+
+
+def may_import(room: str) -> frozenset[str]:
+    """Look a room up by the name that an import has for it; an unknown one may import nothing."""
+    return ROOMS.get(f"{room}/") or ROOMS.get(f"{room}.py") or frozenset()
+
+
+def unnamed_entries(package: Path, registry: Registry) -> Iterator[str]:
+    """Yield the files of a registry's folder that its `__init__.py` neither imports nor holds as a string."""
+    folder = package / registry.folder
+    if not folder.is_dir():
+        return
+    source = folder / "__init__.py"
+    named = names_in(ast.parse(source.read_bytes())) if source.exists() else set()
+    for path in sorted(folder.glob(f"*{registry.suffix}")):
+        if path.stem.startswith("_") or path.stem in registry.helpers:
+            continue
+        if not {path.stem, path.name} & named:
+            yield f"{registry.folder}/{path.name}: not named in {registry.folder}/__init__.py"
+
+
+def names_in(tree: ast.Module) -> set[str]:
+    """Return the last parts of all imports, their modules', and all strings of a module."""
+    strings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return strings | {part for imported in imports_in(tree) for part in imported.module.split(".")}
+
+
+def a_package(folder: Path, **modules: str) -> Path:
+    """Write a package that breaks no rule, then the given modules (`a__b` is `a/b.py`)."""
+    clean = {
+        "__init__": '__version__ = "1"',
+        "__main__": "from pooldiag.cli import main",
+        "errors": "",
+        "model__facts": "",
+        "render____init__": "from pooldiag.render import table",
+    }
+    for name, source in {**clean, **modules}.items():
+        parts = [name] if name in {"__init__", "__main__"} else name.split("__", 1)
+        path = folder.joinpath(*parts).with_suffix(".py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(source), encoding="utf-8")
+    return folder
+
+
+def test_every_import_keeps_to_the_table_of_rooms() -> None:
+    assert objections(PACKAGE) == []
+
+
+def test_a_package_that_keeps_to_the_table_is_not_objected_to(tmp_path: Path) -> None:
+    package = a_package(
+        tmp_path,
+        model__more="from pooldiag.model import facts\nimport enum",
+        ports="import pooldiag.model.facts as facts",
+        execute__lock="import os.path, fcntl\nfrom pooldiag import errors, model, ports",
+        cli__app="import typer\nfrom pooldiag import __version__, diagnose\nfrom pooldiag.render.table import render",
+        census__device="from importlib import import_module\nimport_module('cupy')",
+    )
+    (package / "py.typed").touch()
+    assert objections(package) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "objection"),
+    [
+        ("model__arm", "import pooldiag.errors", "model/arm.py:1: model may not import pooldiag.errors"),
+        ("census__count", "from pooldiag import render", "census/count.py:1: census may not import pooldiag.render"),
+        (
+            "render__table",
+            "from pooldiag.errors import E",
+            "render/table.py:1: render may not import pooldiag.errors.E",
+        ),
+        ("ports", "import enum, pooldiag.cli as c", "ports.py:1: ports may not import pooldiag.cli"),
+        ("config", "from pooldiag import *", "config.py:1: config may not import pooldiag.*"),
+        ("config", "import pooldiag", "config.py:1: config may not import pooldiag"),
+        ("config", "from pooldiag import __version__", "config.py:1: config may not import pooldiag.__version__"),
+        ("__init__", "import pooldiag.model", "__init__.py:1: __init__ may not import pooldiag.model"),
+        ("__main__", "import pooldiag.model", "__main__.py:1: __main__ may not import pooldiag.model"),
+        ("errors", "from . import model", "errors.py:1: relative import"),
+        ("cli__app", "from ..model import arm", "cli/app.py:1: relative import"),
+        ("census__io", "import os.path", "census/io.py:1: os may be imported only in cli and execute"),
+        (
+            "diagnose__plan",
+            "from time import sleep",
+            "diagnose/plan.py:1: time may be imported only in cli and execute",
+        ),
+        ("execute__app", "import typer", "execute/app.py:1: typer may be imported only in cli"),
+        ("model__lazy", "def f():\n    import pooldiag.cli", "model/lazy.py:2: model may not import pooldiag.cli"),
+        (
+            "model__hints",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from pooldiag.cli import App",
+            "model/hints.py:3: model may not import pooldiag.cli.App",
+        ),
+        ("cli__a", "__import__('pooldiag.model')", "cli/a.py:1: dynamic import of pooldiag.model"),
+        (
+            "cli__a",
+            "import importlib\nimportlib.import_module('pooldiag.x')",
+            "cli/a.py:2: dynamic import of pooldiag.x",
+        ),
+        (
+            "cli__a",
+            "from importlib import import_module as load\nload(name='pooldiag')",
+            "cli/a.py:2: dynamic import of pooldiag",
+        ),
+        ("cli__a", "__import__(name)", "cli/a.py:1: dynamic import of a module that is not spelled out"),
+        ("reduce__a", "__import__('signal')", "reduce/a.py:1: signal may be imported only in cli and execute"),
+        ("helpers__a", "", "helpers/: no room of this name"),
+        ("utilities", "", "utilities.py: no room of this name"),
+        ("render__html", "", "render/html.py: not named in render/__init__.py"),
+        ("frameworks__gtest", "", "frameworks/gtest.py: not named in frameworks/__init__.py"),
+    ],
+)
+def test_a_package_that_breaks_the_table_is_objected_to(
+    tmp_path: Path, module: str, source: str, objection: str
+) -> None:
+    assert objections(a_package(tmp_path, **{module: source})) == [objection]
+
+
+def test_a_room_that_every_other_needs_must_exist(tmp_path: Path) -> None:
+    (a_package(tmp_path) / "errors.py").unlink()
+    assert objections(tmp_path) == ["errors.py: missing"]
+
+
+def test_a_profile_that_the_registry_does_not_name_is_objected_to(tmp_path: Path) -> None:
+    package = a_package(tmp_path, profiles____init__="PROFILES = ('vt.toml', 'glibc')")
+    for name in ("vt", "glibc", "jemalloc"):
+        (package / "profiles" / f"{name}.toml").touch()
+    assert objections(package) == ["profiles/jemalloc.toml: not named in profiles/__init__.py"]

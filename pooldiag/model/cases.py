@@ -1,0 +1,91 @@
+"""The target and its test cases: what there is, in which order, and which of them are asked for."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+
+class OrderKind(StrEnum):
+    """How a framework can be asked to order its cases."""
+
+    FILE = "file"
+    NAME = "name"
+    SUITE = "suite"
+    RAND = "rand"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """A running order, as a framework is asked for it; `seed` counts only with RAND."""
+
+    kind: OrderKind = OrderKind.FILE
+    seed: int | None = None
+
+    def __str__(self) -> str:
+        """Say the order in words: `file order`, `rand order, seed 7`."""
+        return f"{self.kind} order" + (f", seed {self.seed}" if self.kind is OrderKind.RAND else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One test case, as its framework lists it.
+
+    Names are not unique: a case is known by all fields together, `twin` counting (from 0) those that
+    agree in all others. `name` holds no raw bytes: what is not UTF-8 stands escaped in it, and
+    `name_bytes` has the bytes.
+    """
+
+    name: str
+    suite: str = ""
+    file: str = ""
+    line: int | None = None
+    skipped: bool = False
+    twin: int = 0
+    name_bytes: bytes | None = None
+
+    @property
+    def place(self) -> str | None:
+        """The source line of the case, `file.cpp:12`; None when the framework does not tell it."""
+        return f"{self.file}:{self.line}" if self.file and self.line is not None else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """All cases of a target in running order, skipped ones included."""
+
+    cases: tuple[Case, ...]
+    framework_version: str | None = None
+
+    @property
+    def runnable(self) -> tuple[Case, ...]:
+        """The cases that a run without a filter starts."""
+        return tuple(case for case in self.cases if not case.skipped)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Some cases, in running order, and how a framework is asked for them.
+
+    `patterns` select by name; `first` and `last` (from 1, both included) by position among the cases
+    that pass all other filters. Neither: everything.
+    """
+
+    cases: tuple[Case, ...]
+    patterns: tuple[str, ...] = ()
+    first: int | None = None
+    last: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """The test binary as named by the user: `path` is absolute, `shown` the way a shell in `shell_directory` names it.
+
+    It runs in `directory`.
+    """
+
+    path: Path
+    shown: str
+    arguments: tuple[str, ...] = ()
+    directory: Path
+    shell_directory: Path
+    framework: str

@@ -1,0 +1,112 @@
+"""The report of one `attribute` diagnosis: what `--json` prints and every renderer reads."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pooldiag.model.arms import Acted, Arm
+from pooldiag.model.attributions import Attribution, Mechanism
+from pooldiag.model.cases import Order
+from pooldiag.model.outcomes import Outcome
+from pooldiag.model.readings import RunReading, Sight
+
+SCHEMA = "pooldiag.report/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One finished run and how it reads; `seconds` is the wall time of all its processes."""
+
+    id: str
+    arm: Arm
+    outcome: Outcome
+    reading: RunReading
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmResult:
+    """All runs of one arm. `sights` are the runs as seen from the report's main signature.
+
+    `shown` is the first run that reads as most of the arm's runs do; None while the arm has none.
+    """
+
+    arm: Arm
+    acted: Acted | None
+    why: str  # what the state rests on: `hits=0`, `VT_POOL_EXACT stands in the binary`
+    runs: tuple[Run, ...] = ()
+    sights: tuple[Sight, ...] = ()
+    shown: Run | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockReport:
+    """The device lock: which files, and how long it was waited for and held."""
+
+    paths: tuple[Path, ...]
+    waited_seconds: float = 0.0
+    held_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiskReport:
+    """Free bytes of the fullest watched file system, before and after, and the floor."""
+
+    free_before: int
+    free_after: int
+    floor: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetReport:
+    """The target as it was run."""
+
+    argv: tuple[str, ...]
+    directory: Path
+    framework: str
+    version: str | None = None
+    order: Order = Order()
+    cases: int | None = None
+    sha256: str | None = None
+    built_seconds_ago: float | None = None
+    commit: str | None = None
+    profile: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineReport:
+    """The machine it ran on."""
+
+    host: str
+    system: str
+    cpus: int
+    memory_bytes: int
+    gpus: tuple[str, ...] = ()
+    boot_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributeReport:
+    """One diagnosis, finished or not.
+
+    `attribution` is about the main signature, `others` about further ones of the baseline, from the same
+    runs. `notes` are facts that bear on the reading: removed variables, vacuous passes, identical bytes.
+    `mechanisms` are the rows that the ids in it may name.
+    """
+
+    partial: bool
+    attribution: Attribution
+    others: tuple[Attribution, ...] = ()
+    blocked_by: str | None = None
+    arms: tuple[ArmResult, ...] = ()
+    removed_variables: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    witnesses: tuple[str, ...] = ()
+    reproducer: str | None = None
+    next: str | None = None
+    evidence: Path
+    lock: LockReport | None = None
+    disk: DiskReport | None = None
+    target: TargetReport
+    machine: MachineReport
+    mechanisms: tuple[Mechanism, ...] = ()
+    seconds: float = 0.0

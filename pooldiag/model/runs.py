@@ -1,0 +1,123 @@
+"""One execution: what is asked for, and how the operating system says that it ended."""
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from pooldiag.model.signals import signal_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """Changes to the inherited environment: variables set and variables removed."""
+
+    set: tuple[tuple[str, str], ...] = ()
+    unset: tuple[str, ...] = ()
+
+    def merged(self, later: "Environment") -> "Environment":
+        """Apply `later` on top of this one; where both name a variable, `later` wins."""
+        values = {name: value for name, value in self.set if name not in later.unset} | dict(later.set)
+        unset = dict.fromkeys(name for name in (*self.unset, *later.unset) if name not in values)
+        return Environment(set=tuple(values.items()), unset=tuple(unset))
+
+    def apply(self, inherited: dict[str, str]) -> dict[str, str]:
+        """Return `inherited` with the changes made."""
+        kept = {name: value for name, value in inherited.items() if name not in self.unset}
+        return kept | dict(self.set)
+
+
+class Ending(StrEnum):
+    """How a process ended."""
+
+    EXITED = "exited"
+    SIGNALLED = "signalled"
+    TIMED_OUT = "timed-out"  # ended by us at the limit
+    INTERRUPTED = "interrupted"  # ended by us because the user asked for it
+    STOPPED = "stopped"  # ended by us because a resource ran out; `Completed.stopped_by` says which
+    NOT_STARTED = "not-started"  # the system could not execute it; `Completed.stopped_by` says why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bounds of one execution: seconds, and bytes kept of each stream."""
+
+    timeout_seconds: float
+    grace_seconds: float = 10.0
+    stream_bytes: int = 64 * 2**20
+
+
+def _ignore(_: bytes) -> None:
+    """Take no notice of a report."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """One planned execution.
+
+    `environment` changes the inherited one. `folder` receives `stdout` and `stderr`; `report` is the file
+    the framework writes, handed to `on_report` in pieces while it grows; all of it is handed over.
+    """
+
+    argv: tuple[str, ...]
+    environment: Environment = Environment()
+    directory: Path
+    folder: Path
+    report: Path | None = None
+    limits: Limits
+    on_report: Callable[[bytes], None] = field(default=_ignore, compare=False, repr=False)
+
+    @property
+    def reproducer(self) -> str:
+        """The command line that repeats this run in `directory`, as a POSIX shell accepts it."""
+        unset = [part for name in self.environment.unset for part in ("-u", name)]
+        assignments = [f"{name}={value}" for name, value in self.environment.set]
+        prefix = ["env", *unset, *assignments] if unset or assignments else []
+        return shlex.join([*prefix, *self.argv])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stream:
+    """What a process wrote to one descriptor; `dropped_bytes` from `dropped_from` on were given back to the disk."""
+
+    path: Path
+    size_bytes: int = 0
+    dropped_from: int = 0
+    dropped_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leftover:
+    """A process that outlived the run's own, and was then ended by us."""
+
+    pid: int
+    command: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completed:
+    """How the operating system says that an execution ended, and where its output is."""
+
+    ending: Ending
+    exit_code: int | None = None
+    signal: int | None = None
+    stopped_by: str | None = None
+    shortage: str | None = None  # what was under its floor before, during or after: the run says nothing
+    seconds: float
+    cpu_seconds: float = 0.0
+    peak_rss_bytes: int = 0
+    stdout: Stream
+    stderr: Stream
+    leftovers: tuple[Leftover, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """Say the ending in words: `exit code 1`, `SIGSEGV`, `time limit`."""
+        if self.ending is Ending.SIGNALLED and self.signal is not None:
+            return signal_name(self.signal)
+        if self.ending is Ending.EXITED:
+            return f"exit code {self.exit_code}"
+        return {Ending.TIMED_OUT: "time limit", Ending.INTERRUPTED: "interrupted"}.get(
+            self.ending, self.stopped_by or str(self.ending)
+        )

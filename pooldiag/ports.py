@@ -1,0 +1,108 @@
+"""Every effect that the core asks for, as a Protocol."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from pooldiag.model.events import Event
+from pooldiag.model.reports import LockReport
+from pooldiag.model.runs import Completed, RunRequest, Stream
+
+
+class Executor(Protocol):
+    """Runs one process to its end."""
+
+    def execute(self, request: RunRequest) -> Completed:
+        """Run, wait, and end what is left of it. Never raises for what the target does."""
+        ...
+
+
+class DeviceLock(Protocol):
+    """A bounded exclusive hold of the device."""
+
+    def hold(self) -> AbstractContextManager[None]:
+        """Hold all lock files; raise LockTimeoutError when they are not free within the wait."""
+        ...
+
+    def report(self) -> LockReport | None:
+        """Say how long the lock was waited for and held so far; None without a lock."""
+        ...
+
+
+class Disk(Protocol):
+    """Free space and free memory, against their floors."""
+
+    def shortage(self) -> str | None:
+        """Say in one line what is under its floor; None when nothing is."""
+        ...
+
+    def full(self) -> str | None:
+        """Say which memory-backed or watched file system has nothing left at all; None when none."""
+        ...
+
+    def free_bytes(self) -> int:
+        """Free bytes of the watched file system that has the least."""
+        ...
+
+
+class Files(Protocol):
+    """Reading what a run wrote."""
+
+    def lines(self, stream: Stream) -> Iterator[bytes]:
+        """Yield the kept lines of a stream, without their ends; a longer line than 64 KiB comes in pieces."""
+        ...
+
+    def matches(self, folder: Path, glob: str) -> tuple[Path, ...]:
+        """Return the regular files below `folder` that match, sorted."""
+        ...
+
+    def open(self, path: Path) -> BinaryIO:
+        """Open a file for reading; OSError as usual."""
+        ...
+
+    def read(self, path: Path) -> bytes:
+        """Return a whole small file; empty when it is absent."""
+        ...
+
+    def fingerprint(self) -> tuple[str, ...]:
+        """Identify the target's binary and libraries as they are now: one entry a file."""
+        ...
+
+    def unreadable(self, paths: tuple[Path, ...]) -> str | None:
+        """Say which required path cannot be read, and why; None when all can."""
+        ...
+
+    def changes(self) -> tuple[str, ...]:
+        """Name the files of the target's working directory that changed since the last call."""
+        ...
+
+
+class Evidence(Protocol):
+    """The folder that a diagnosis leaves behind."""
+
+    path: Path
+
+    def run_folder(self, run: str) -> Path:
+        """Make and return the folder of a run, with an empty `out` in it."""
+        ...
+
+    def drop_outputs(self, run: str) -> None:
+        """Remove what a run that filled the disk left in its `out`."""
+        ...
+
+
+class Clock(Protocol):
+    """Time."""
+
+    def monotonic(self) -> float:
+        """Return seconds from any fixed point."""
+        ...
+
+
+class Progress(Protocol):
+    """Whoever watches; the core runs the same when nobody does."""
+
+    def told(self, event: Event) -> None:
+        """Take notice of an event. Never raises."""
+        ...

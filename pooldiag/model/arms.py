@@ -38,10 +38,14 @@ class Acted(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CounterRule:
-    """What a counter must read under an arm that acted, `hits = 0` under bypass."""
+    """What a counter must read under an arm that acted, `hits = 0` under bypass.
+
+    `sufficient` is False where it speaks for a part of the arm only: a NaN fill on top of a bypass.
+    """
 
     counter: str
     equals: int
+    sufficient: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

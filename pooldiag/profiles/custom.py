@@ -1,0 +1,139 @@
+"""Profiles from flags: anybody else's pool."""
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pooldiag.errors import UsageError
+from pooldiag.model.arms import AllocatorProfile, Arm, Counter, CounterRule, Role
+from pooldiag.model.runs import Environment
+from pooldiag.profiles.switches import HITS, check_counter, check_environment, in_order, on_top_of, role_named
+
+NO_PROFILE = AllocatorProfile(
+    name="none", title="no known allocator", source="no profile's variables in the target, and no switch given"
+)
+
+_COUNTER_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+
+
+def custom_profile(
+    base: AllocatorProfile | None, arms: Sequence[str], stats: str | None, counters: Sequence[str]
+) -> AllocatorProfile:
+    """Return the profile that flags make of `base`; without any flag it is `base`, or NO_PROFILE.
+
+    An arm is `ROLE=WORDS`, WORDS split as a shell does: `NAME=VALUE` sets, `-NAME` unsets. It replaces the
+    base's arm of that role, and an earlier one given for it: the file's come first, then the flags. The
+    bypass goes under the NaN fill by itself. `stats` are words of the same kind.
+    """
+    if not arms and stats is None and not counters:
+        return base or NO_PROFILE
+    start = base or NO_PROFILE
+    known = start is not NO_PROFILE
+    given = {arm.role: arm for arm in map(parse_arm, arms)}
+    return _with_variables(
+        replace(
+            start,
+            name=f"{start.name}+custom" if known else "custom",
+            title=f"{start.title}, with switches of the user" if known else "switches of the user",
+            source=f"{start.source}; the user" if known else "the user",
+            arms=_joined({arm.role: arm for arm in start.arms}, given),
+            stats=start.stats if stats is None else parse_environment(stats, where=f"stats {stats!r}"),
+            counters=_counters(start.counters, counters),
+        )
+    )
+
+
+def parse_arm(text: str) -> Arm:
+    """Read `ROLE=WORDS`."""
+    where = f"arm {text!r}"
+    role, separator, words = text.partition("=")
+    if not separator:
+        raise UsageError(f"{where}: no = after the role", hint="write ROLE=WORDS: 'bypass=MY_POOL=off'")
+    return Arm(role=role_named(role.strip(), where=where), environment=parse_environment(words, where=where))
+
+
+def parse_environment(text: str, *, where: str) -> Environment:
+    """Read words, split as a shell does: `NAME=VALUE` sets, `-NAME` unsets; an empty value is a value."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"{where}: cannot be split into words: {error}", hint="close the quote") from error
+    if not words:
+        raise UsageError(f"{where}: changes nothing", hint="NAME=VALUE sets a variable, -NAME unsets one")
+    pairs = tuple((name, value) for name, _, value in (word.partition("=") for word in words if _sets(word, where)))
+    unset = tuple(word.removeprefix("-") for word in words if word.startswith("-"))
+    names = [*(name for name, _ in pairs), *unset]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"{where}: {twice} is named twice", hint="leave one of them out")
+    return check_environment(Environment(set=pairs, unset=unset), where=where)
+
+
+def _sets(word: str, where: str) -> bool:
+    """Say whether a word sets a variable; False is one that unsets."""
+    if not word.startswith("-") and "=" not in word:
+        raise UsageError(f"{where}: {word!r} neither sets nor unsets", hint="write NAME=VALUE, or -NAME to unset it")
+    return not word.startswith("-")
+
+
+def parse_counter(text: str) -> Counter:
+    r"""Read `NAME=REGEX`, of which one group is the number.
+
+    `hits=(\d+)` is the counter `hits`, and the whole text is what is searched for: a REGEX that would match
+    a bare number does not say where it stands. Any other REGEX is searched by itself:
+    `hits=served from cache: (\d+)`.
+    """
+    where = f"counter {text!r}"
+    name, separator, rest = text.partition("=")
+    if not separator or _COUNTER_NAME.fullmatch(name) is None:
+        raise UsageError(f"{where}: no name before a =", hint=r"write NAME=REGEX: 'hits=(\d+)'")
+    counter = check_counter(name, rest, where=where)
+    return counter if re.fullmatch(rest, "0") is None else replace(counter, pattern=text)
+
+
+def _counters(known: tuple[Counter, ...], texts: Sequence[str]) -> tuple[Counter, ...]:
+    by_name = {counter.name: counter for counter in (*known, *map(parse_counter, texts))}
+    return tuple(by_name.values())
+
+
+def _joined(known: dict[Role, Arm], given: dict[Role, Arm]) -> tuple[Arm, ...]:
+    """Replace roles, then put the bypass in force under the NaN fill."""
+    arms = known | given
+    bypass, poison = arms.get(Role.BYPASS), arms.get(Role.POISON_N)
+    if poison is None:
+        return in_order(arms.values())
+    if bypass is None:
+        raise UsageError(
+            "a NaN fill (poison-n) with the pool on tells nothing, and no bypass is known",
+            hint="give one: --arm 'bypass=NAME=VALUE'",
+        )
+    if Role.POISON_N not in given and Role.BYPASS in known:
+        poison = _without(known[Role.BYPASS], poison)
+    return in_order((arms | {Role.POISON_N: on_top_of(bypass, poison)}).values())
+
+
+def _without(bypass: Arm, poison: Arm) -> Arm:
+    """Take the profile's bypass out of its NaN fill, where another one is to go under it."""
+    own = tuple(pair for pair in poison.environment.set if pair not in bypass.environment.set)
+    unset = tuple(name for name in poison.environment.unset if name not in bypass.environment.unset)
+    arguments = tuple(word for word in poison.arguments if word not in bypass.arguments)
+    return replace(poison, environment=Environment(set=own, unset=unset), arguments=arguments)
+
+
+def _with_variables(profile: AllocatorProfile) -> AllocatorProfile:
+    """Name what is taken out of the inherited environment, and let a hits counter prove the bypass."""
+    environments = (profile.stats, *(arm.environment for arm in profile.arms))
+    used = [*profile.variables, *(name for environment in environments for name, _ in environment.set)]
+    counted = any(counter.name == HITS for counter in profile.counters)
+    return replace(
+        profile,
+        variables=tuple(dict.fromkeys(used)),
+        arms=tuple(_proven(arm) if counted else arm for arm in profile.arms),
+    )
+
+
+def _proven(arm: Arm) -> Arm:
+    if arm.proof is not None or arm.role not in {Role.BYPASS, Role.POISON_N}:
+        return arm
+    return replace(arm, proof=CounterRule(counter=HITS, equals=0, sufficient=arm.role is Role.BYPASS))

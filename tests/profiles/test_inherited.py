@@ -1,0 +1,68 @@
+"""What is taken out of the inherited environment, and what is only told."""
+
+import pytest
+
+from pooldiag.profiles import NO_PROFILE, PROFILES, custom_profile, inherited_changes, inherited_remarks
+from pooldiag.profiles.inherited import inherited_rules
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("MALLOC_PERTURB_", "MALLOC_CHECK_", "MALLOC_ARENA_MAX", "MALLOC_TOP_PAD_", "GLIBC_TUNABLES"),
+        *("MALLOC_CONF", "JE_MALLOC_CONF", "_RJEM_MALLOC_CONF", "PYTHONMALLOC", "TCMALLOC_RECLAIM_MEMORY"),
+        *("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING"),
+        *("CUDA_LAUNCH_BLOCKING", "HIP_LAUNCH_BLOCKING", "TF_GPU_ALLOCATOR", "XLA_PYTHON_CLIENT_ALLOCATOR"),
+        *("GTEST_FILTER", "GTEST_TOTAL_SHARDS", "TESTBRIDGE_TEST_ONLY", "TEST_TOTAL_SHARDS", "TEST_SHARD_INDEX"),
+        *("TEST_SHARD_STATUS_FILE", "XML_OUTPUT_FILE", "BAZEL_TEST", "BOOST_TEST_RANDOM", "PYTEST_ADDOPTS"),
+        *("PYTEST_PLUGINS", "RUST_TEST_THREADS", "CTEST_PARALLEL_LEVEL", "GOFLAGS"),
+    ],
+)
+def test_what_changes_allocators_or_selections_is_removed_from_every_target(name: str) -> None:
+    assert inherited_changes({name: "as it was"}, NO_PROFILE) == ((name, "as it was"),)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("PATH", "HOME", "LD_LIBRARY_PATH", "LD_PRELOAD", "ASAN_OPTIONS", "CUDA_VISIBLE_DEVICES", "PYTHONPATH"),
+        *("XLA_PYTHON_CLIENT_PREALLOCATE", "EXAMPLE_CHECKPOINT", "MY_GTEST_FILTER", "malloc_conf", "VT_POOL_BYPASS"),
+    ],
+)
+def test_what_a_target_may_need_stays(name: str) -> None:
+    assert inherited_changes({name: "x"}, NO_PROFILE) == ()
+
+
+def test_the_switches_of_the_profile_are_removed_with_their_values_sorted() -> None:
+    environ = {"VT_POOL_POISON": "0", "PATH": "/bin", "MALLOC_PERTURB_": "17", "VT_POOL_BYPASS": ""}
+    assert inherited_changes(environ, PROFILES["vt"]) == (
+        ("MALLOC_PERTURB_", "17"),
+        ("VT_POOL_BYPASS", ""),
+        ("VT_POOL_POISON", "0"),
+    )
+
+
+def test_what_the_user_keeps_stays_and_only_that() -> None:
+    environ = {"VT_POOL_BYPASS": "1", "GTEST_FILTER": "a", "GTEST_COLOR": "no"}
+    assert inherited_changes(environ, PROFILES["vt"], ("VT_POOL_BYPASS", "GTEST_FILTER")) == (("GTEST_COLOR", "no"),)
+
+
+def test_what_an_arm_unsets_is_inherited_by_the_baseline() -> None:
+    profile = custom_profile(None, ["bypass=-MALLOC_CONF -OWN_CACHE", "exact=OWN_CACHE=exact"], None, [])
+    assert inherited_changes({"MALLOC_CONF": "tcache:true", "OWN_CACHE": "1"}, profile) == ()
+
+
+def test_a_preloaded_library_is_told_with_a_reason() -> None:
+    environ = {"PATH": "", "LD_PRELOAD": "libtcmalloc.so", "MALLOC_CONF": "", "ASAN_OPTIONS": ""}
+    remarks = inherited_remarks(environ)
+    assert [name for name, _ in remarks] == ["ASAN_OPTIONS", "LD_PRELOAD"]
+    assert "malloc" in dict(remarks)["LD_PRELOAD"]
+
+
+def test_every_rule_has_names_a_reason_and_a_kind_that_is_known() -> None:
+    rules = inherited_rules()
+    assert all(rule.names and rule.reason for rule in rules)
+    assert all(name != "*" and name == name.strip() for rule in rules for name in rule.names)
+    names = [name for rule in rules for name in rule.names]
+    assert len(names) == len(set(names))
+    assert {rule.kept for rule in rules} == {True, False}

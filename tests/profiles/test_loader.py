@@ -1,0 +1,119 @@
+"""What the loader refuses: a misspelt switch would be an arm that does nothing."""
+
+import pytest
+
+from pooldiag.errors import UsageError
+from pooldiag.model.arms import Arm, Counter, CounterRule, Role
+from pooldiag.model.runs import Environment
+from pooldiag.profiles import load_profile
+
+GOOD = r"""
+title = "a pool"
+source = "its manual"
+markers = ["A_OFF"]
+variables = ["A_OFF", "A_FILL", "A_STATS", "A_OLD"]
+[stats]
+set = { A_STATS = "1" }
+[counters]
+hits = 'hits=(\d+)'
+[arms.serial]
+unset = ["A_OLD"]
+arguments = ["--wait"]
+source = "its manual"
+[arms.bypass]
+set = { A_OFF = "all" }
+proof = { counter = "hits", equals = 0 }
+source = "its manual"
+[arms.poison-n]
+set = { A_OFF = "all,too", A_FILL = "" }
+source = "its manual"
+"""
+
+
+def test_a_profile_is_read_whole() -> None:
+    profile = load_profile(GOOD, name="a")
+    assert (profile.name, profile.title, profile.source) == ("a", "a pool", "its manual")
+    assert profile.markers == ("A_OFF",)
+    assert profile.variables == ("A_OFF", "A_FILL", "A_STATS", "A_OLD")
+    assert profile.stats == Environment(set=(("A_STATS", "1"),))
+    assert profile.counters == (Counter(name="hits", pattern=r"hits=(\d+)"),)
+    assert profile.arms == (
+        Arm(
+            role=Role.BYPASS,
+            environment=Environment(set=(("A_OFF", "all"),)),
+            proof=CounterRule(counter="hits", equals=0),
+        ),
+        Arm(role=Role.POISON_N, environment=Environment(set=(("A_OFF", "all,too"), ("A_FILL", "")))),
+        Arm(role=Role.SERIAL, environment=Environment(unset=("A_OLD",)), arguments=("--wait",)),
+    )
+
+
+def test_a_profile_of_two_words_is_enough() -> None:
+    profile = load_profile("title = 'a'\nsource = 'b'", name="small")
+    assert (profile.arms, profile.counters, profile.stats) == ((), (), Environment())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem", "hint"),
+    [
+        ("title =", "titel =", "profile a: unknown key 'titel'", "nearest: title"),
+        ('unset = ["A_OLD"]', 'unste = ["A_OLD"]', "arms: serial: unknown key 'unste'", "nearest: unset"),
+        ("equals = 0", "equal = 0", "arms: bypass: proof: unknown key 'equal'", "nearest: equals"),
+        ("[stats]\nset", "[stats]\nsets", "stats: unknown key 'sets'", "nearest: set"),
+        ("arms.serial", "arms.seriel", "arms: no role 'seriel'", "nearest: serial"),
+        ("arms.serial", "arms.isolate", "arms: no switch plays the role isolate", "roles: bypass"),
+        ('title = "a pool"', "title = 3", "title = 3", "a string"),
+        ('title = "a pool"', 'title = " "', "title = ' '", "not empty"),
+        ('source = "its manual"\nmarkers', "markers", "source is missing", "a string"),
+        ('markers = ["A_OFF"]', 'markers = "A_OFF"', "markers = 'A_OFF'", "an array of strings"),
+        ('markers = ["A_OFF"]', "markers = [1]", "markers = [1]", "an array of strings"),
+        ('A_STATS = "1" }', "A_STATS = 1 }", "stats: set: A_STATS = 1", "a string"),
+        ("equals = 0", "equals = false", "proof: equals = False", "an integer"),
+        ("equals = 0", 'equals = "0"', "proof: equals = '0'", "an integer"),
+        ("[arms.serial]", "[arms]\nexact = 3\n[arms.serial]", "arms: exact = 3", "a table"),
+        ("hits = 'hits=(\\d+)'", "hits = 'hits=('", "'hits=(' is no regular expression", "hits="),
+        ("hits = 'hits=(\\d+)'", "hits = 'hits=\\d+'", "has 0 groups, not 1", "parentheses"),
+        ("hits = 'hits=(\\d+)'", "hits = '(a|b)=(\\d+)'", "has 2 groups, not 1", "parentheses"),
+        ("hits = 'hits=(\\d+)'", "hits = '(\\d*)'", "matches an empty line", "digit"),
+        ('"A_OLD"]\n[stats]', '"A-OLD"]\n[stats]', "'A-OLD' cannot be the name", "letters"),
+        ('unset = ["A_OLD"]', 'unset = ["A_OLD=1"]', "'A_OLD=1' cannot be the name", "letters"),
+        ('unset = ["A_OLD"]', 'set = { "1A" = "" }', "'1A' cannot be the name", "no digit first"),
+        ('A_FILL = "" }', 'A_FILL = "\\u0000" }', "the value of A_FILL holds a NUL", "no process"),
+        ('unset = ["A_OLD"]', 'set = { A_OLD = "" }\nunset = ["A_OLD"]', "A_OLD is both set and unset", "leave one"),
+        ('unset = ["A_OLD"]\narguments = ["--wait"]', "", "arms: serial: changes nothing", "expected set"),
+        ('arguments = ["--wait"]\nsource = "its manual"', "", "arms: serial: source is missing", "a string"),
+        ('"A_FILL", ', "", "A_FILL is used and not in variables", "add it"),
+        ('["A_OFF"]', '["A_OF"]', "A_OF is used and not in variables", "add it"),
+        ('counter = "hits"', 'counter = "hit"', "bypass is proven by 'hit', which is no counter", "counters: hits"),
+        ('A_OFF = "all,too", ', "", "poison-n is without bypass", "all that bypass sets"),
+        ('A_OFF = "all,too", ', 'A_OFF = "no", ', "poison-n is without bypass", "all that bypass sets"),
+        ("[arms.bypass]", "[arms.exact]", "poison-n is without bypass", "all that bypass sets"),
+    ],
+)
+def test_what_is_wrong_is_named_with_what_would_be_right(old: str, new: str, problem: str, hint: str) -> None:
+    assert old in GOOD
+    with pytest.raises(UsageError) as raised:
+        load_profile(GOOD.replace(old, new, 1), name="a")
+    assert problem in raised.value.problem
+    assert raised.value.problem.startswith("profile a")
+    assert hint in (raised.value.hint or "")
+    assert "\n" not in raised.value.problem
+
+
+@pytest.mark.parametrize("text", ["title = ", "a = 1\na = 2", "[" * 5000, "a = " + "9" * 5000])
+def test_text_that_is_no_toml_is_a_usage_error(text: str) -> None:
+    with pytest.raises(UsageError, match="profile a: not TOML"):
+        load_profile(text, name="a")
+
+
+def test_a_fill_needs_also_the_arguments_and_removals_of_the_bypass() -> None:
+    more = GOOD.replace('A_OFF = "all" }', 'A_OFF = "all" }\nunset = ["A_OLD"]\narguments = ["--off"]')
+    with pytest.raises(UsageError, match="poison-n is without bypass"):
+        load_profile(more, name="a")
+    fill = 'A_FILL = "" }'
+    without_removal = more.replace(fill, fill + '\narguments = ["--off", "--fill"]')
+    without_argument = more.replace(fill, fill + '\nunset = ["A_OLD"]')
+    for half in (without_removal, without_argument):
+        with pytest.raises(UsageError, match="poison-n is without bypass"):
+            load_profile(half, name="a")
+    load_profile(without_argument.replace(fill, fill + '\narguments = ["--off", "--fill"]'), name="a")

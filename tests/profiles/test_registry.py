@@ -1,0 +1,128 @@
+"""The packaged profiles, and which one a target is taken for."""
+
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+import pooldiag.profiles
+from pooldiag.model.arms import AllocatorProfile, CounterRule, Isolation, Role
+from pooldiag.model.runs import Environment
+from pooldiag.profiles import NO_PROFILE, PROFILES, PackagedProfiles, arms_of, markers, recognise
+from pooldiag.profiles.switches import SWITCHABLE_ROLES
+
+FOLDER = Path(pooldiag.profiles.__file__).parent
+
+
+def profile(name: str, *marks: str) -> AllocatorProfile:
+    return AllocatorProfile(name=name, title=name, source="a test", markers=marks, variables=marks)
+
+
+def test_every_profile_file_is_in_the_registry_and_has_a_file() -> None:
+    assert {path.stem for path in FOLDER.glob("*.toml") if not path.stem.startswith("_")} == set(PROFILES)
+
+
+@pytest.mark.parametrize("name", sorted(PROFILES))
+def test_every_packaged_profile_passes_the_loader_and_can_be_recognised_alone(name: str) -> None:
+    loaded = PROFILES[name]
+    assert loaded.name == name
+    assert loaded.arms
+    for marker in loaded.markers:
+        assert recognise(frozenset({marker.encode()})) is loaded
+
+
+@pytest.mark.parametrize("name", sorted(PROFILES))
+def test_no_packaged_profile_mentions_a_place_on_some_machine(name: str) -> None:
+    text = (files(pooldiag.profiles) / f"{name}.toml").read_text(encoding="utf-8")
+    assert not re.search(r"/(home|work|tmp|root)/", text)
+
+
+def test_a_profile_is_read_once_and_only_when_asked_for() -> None:
+    lazy = PackagedProfiles(("vt", "absent"))
+    assert "absent" in lazy  # its file does not exist: asking for the name must not read it
+    assert list(lazy) == ["vt", "absent"]
+    assert len(lazy) == 2
+    assert lazy["vt"] is lazy["vt"]
+    assert "jemalloc" not in lazy
+    with pytest.raises(KeyError):
+        lazy["_inherited"]
+
+
+def test_vt_plays_every_role_that_needs_a_switch_with_the_switches_of_the_pool() -> None:
+    switches = {arm.role: dict(arm.environment.set) for arm in PROFILES["vt"].arms}
+    assert switches == {
+        Role.BYPASS: {"VT_POOL_BYPASS": "1"},
+        Role.EXACT: {"VT_POOL_EXACT": "1"},
+        Role.PER_CASE: {"VT_POOL_PER_CASE": "1"},
+        Role.POISON_N: {"VT_POOL_BYPASS": "1", "VT_POOL_POISON": "255"},
+        Role.POISON_0: {"VT_POOL_POISON": "0"},
+        Role.SERIAL: {"VT_POOL_SERIAL": "1"},
+    }
+    assert set(switches) == set(SWITCHABLE_ROLES)
+
+
+def test_vt_proves_that_the_free_list_is_gone_where_it_has_to_be_gone() -> None:
+    proofs = {arm.role: arm.proof for arm in PROFILES["vt"].arms if arm.proof is not None}
+    assert proofs == {
+        Role.BYPASS: CounterRule(counter="hits", equals=0),
+        Role.POISON_N: CounterRule(counter="hits", equals=0, sufficient=False),
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "hits", "misses"),
+    [
+        ("[devicepool] hits=3 misses=14 classes=2", "3", "14"),
+        ("[DevicePool backend=0x55d0] hits=12 misses(cudaMalloc)=7 hit-rate=63.16% distinct-classes=4", "12", "7"),
+        ("hits=0", "0", None),
+        ("cache_hits=5 page-misses=2 hit-rate=0.5", None, None),
+        ("hits=none", None, None),
+    ],
+)
+def test_vt_counters_read_what_the_pools_print(line: str, hits: str | None, misses: str | None) -> None:
+    found = {counter.name: re.search(counter.pattern, line) for counter in PROFILES["vt"].counters}
+    assert {name: match and match[1] for name, match in found.items()} == {"hits": hits, "misses": misses}
+
+
+def test_arms_come_in_the_order_of_the_table_and_all_print_the_counters() -> None:
+    arms = arms_of(PROFILES["vt"])
+    assert [arm.role for arm in arms] == [
+        Role.BASELINE,
+        Role.BYPASS,
+        Role.EXACT,
+        Role.PER_CASE,
+        Role.POISON_N,
+        Role.POISON_0,
+        Role.SERIAL,
+        Role.ISOLATE,
+    ]
+    assert all(dict(arm.environment.set)["VT_POOL_STATS"] == "1" for arm in arms)
+    assert all(arm.shared == ("VT_POOL_STATS",) for arm in arms)
+    assert dict(arms[1].environment.set) == {"VT_POOL_STATS": "1", "VT_POOL_BYPASS": "1"}
+
+
+def test_only_the_isolating_arm_runs_cases_alone() -> None:
+    assert [arm.role for arm in arms_of(PROFILES["vt"]) if arm.isolation is Isolation.ALONE] == [Role.ISOLATE]
+
+
+def test_a_target_without_a_known_allocator_still_has_a_baseline_and_isolation() -> None:
+    arms = arms_of(NO_PROFILE)
+    assert [arm.role for arm in arms] == [Role.BASELINE, Role.ISOLATE]
+    assert {arm.environment for arm in arms} == {Environment()}
+
+
+def test_markers_of_all_profiles_are_looked_for_as_bytes() -> None:
+    assert markers({"a": profile("a", "A_ONE"), "b": profile("b", "B_ONE", "A_ONE")}) == {b"A_ONE", b"B_ONE"}
+
+
+def test_the_profile_with_the_most_markers_found_is_taken() -> None:
+    known = {"a": profile("a", "SHARED", "A_ONLY"), "b": profile("b", "SHARED", "B_ONE", "B_TWO")}
+    assert recognise(frozenset({b"SHARED", b"B_TWO"}), known) is known["b"]
+    assert recognise(frozenset({b"SHARED"}), known) is known["a"]  # the first of equals
+
+
+def test_nothing_found_is_no_profile() -> None:
+    assert recognise(frozenset()) is None
+    assert recognise(frozenset({b"SOMETHING_ELSE"})) is None
+    assert recognise(frozenset({b"X"}), {}) is None

@@ -1,0 +1,1 @@
+"""From outcomes to readings, and from readings to what they establish; pure."""

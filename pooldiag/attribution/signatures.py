@@ -1,0 +1,122 @@
+"""From one outcome to its signatures: the ending first, then the cases in running order, then the outputs."""
+
+from collections.abc import Iterator
+
+from pooldiag.model.outcomes import CaseResult, CaseStatus, Outcome, OutputFile
+from pooldiag.model.readings import Signature, SignatureKind
+from pooldiag.model.runs import Completed, Ending
+from pooldiag.model.signals import signal_name, signal_of_exit_code
+
+OUTPUT = "output "
+"""How the place of a signature about an absent or short output begins."""
+
+
+def signatures(outcome: Outcome) -> tuple[Signature, ...]:
+    """Return every failure that the outcome holds; none when it is green."""
+    if outcome.parts:
+        return tuple(dict.fromkeys(found for part in outcome.parts for found in signatures(part)))
+    ending = _ending(outcome)
+    failures = tuple(_failures(outcome))
+    rest = () if ending or failures else tuple(_unexplained(outcome))
+    return tuple(dict.fromkeys((*ending, *failures, *rest, *_outputs(outcome))))
+
+
+def ending_signal(completed: Completed) -> str | None:
+    """Name the signal that ended the process, also when a shell in between made it 128+n."""
+    if completed.ending is Ending.SIGNALLED and completed.signal is not None:
+        return signal_name(completed.signal)
+    if completed.ending is Ending.EXITED and completed.exit_code is not None:
+        number = signal_of_exit_code(completed.exit_code)
+        return None if number is None else signal_name(number)
+    return None
+
+
+def _ending(outcome: Outcome) -> tuple[Signature, ...]:
+    """Read how the run ended: crash, hang, or an end inside a case; empty for an ordinary end."""
+    broken = _broken_case(outcome)
+    if outcome.completed.ending is Ending.TIMED_OUT:
+        return (_hang(outcome, broken),)
+    signal = ending_signal(outcome.completed) or (broken.signal if broken else None)
+    if signal is not None:
+        return (_at(SignatureKind.CRASH, outcome, broken, signal=signal),)
+    if broken is not None:
+        return (_cut(outcome, broken),)
+    return ()
+
+
+def _broken_case(outcome: Outcome) -> CaseResult | None:
+    """Return the case that was running when the run ended."""
+    open_cases = [
+        result for result in outcome.report.results if result.status in {CaseStatus.CRASHED, CaseStatus.UNFINISHED}
+    ]
+    return open_cases[-1] if open_cases else None
+
+
+def _hang(outcome: Outcome, broken: CaseResult | None) -> Signature:
+    """Read a run that we ended at the limit. A crash handler that deadlocked left its mark in the text."""
+    if outcome.text_marks:
+        return _at(SignatureKind.CRASH, outcome, broken, place=outcome.text_marks[0])
+    return _at(SignatureKind.HANG, outcome, broken)
+
+
+def _cut(outcome: Outcome, broken: CaseResult) -> Signature:
+    """Read a process that left by itself inside a case: `_exit`, `exit`, or a sanitizer that ends it."""
+    if outcome.text_marks and outcome.completed.exit_code != 0:
+        return _at(SignatureKind.CRASH, outcome, broken, place=outcome.text_marks[0])
+    return _at(SignatureKind.COUNT, outcome, broken, place=f"{outcome.completed.words} inside the case")
+
+
+def _at(
+    kind: SignatureKind,
+    outcome: Outcome,
+    broken: CaseResult | None,
+    *,
+    signal: str | None = None,
+    place: str | None = None,
+) -> Signature:
+    if broken is not None:
+        return Signature(kind=kind, signal=signal, case=broken.case.name, place=place or broken.case.place)
+    return Signature(kind=kind, signal=signal, place=place or _outside(outcome))
+
+
+def _outside(outcome: Outcome) -> str | None:
+    """Say where outside any case a run ended; None for a black box, which has no cases."""
+    if outcome.selection is None:
+        return None
+    if not outcome.report.results:
+        return "before the first case"
+    return "after the last case" if outcome.finished == outcome.selected else "between two cases"
+
+
+def _failures(outcome: Outcome) -> Iterator[Signature]:
+    for result in outcome.report.results:
+        if result.status is CaseStatus.FAILED:
+            yield Signature(kind=SignatureKind.FAILURE, case=result.case.name, place=result.place or result.message)
+
+
+def _unexplained(outcome: Outcome) -> Iterator[Signature]:
+    """Yield what no case explains: cases that never started, or a bad exit code beside a green report."""
+    if outcome.selected is not None and outcome.finished < outcome.selected:
+        last = outcome.report.results[-1].case.name if outcome.report.results else "no case"
+        yield Signature(kind=SignatureKind.COUNT, place=f"ended after {last}")
+    elif outcome.completed.exit_code != 0:
+        mark = outcome.text_marks[0] if outcome.text_marks else outcome.completed.words
+        yield Signature(kind=SignatureKind.FAILURE, place=mark)
+
+
+def _outputs(outcome: Outcome) -> Iterator[Signature]:
+    """Yield NaN or infinity in the outputs, and outputs that a run which ended well should have written."""
+    whole = outcome.selected is None or outcome.finished == outcome.selected
+    for output in outcome.outputs:
+        if output.census is not None and output.census.nan + output.census.inf:
+            yield Signature(kind=SignatureKind.NAN, place=output.path)
+        elif output.problem is not None and whole and outcome.outputs_due:
+            yield Signature(kind=SignatureKind.COUNT, place=f"{OUTPUT}{output.path}: {output.problem}")
+    counted = {_stem(output) for output in outcome.outputs if output.census is not None}
+    for line in outcome.printed:
+        if line.nan + line.inf and line.name not in counted:
+            yield Signature(kind=SignatureKind.NAN, place=line.name)
+
+
+def _stem(output: OutputFile) -> str:
+    return output.path.rsplit("/", 1)[-1].split(".", 1)[0]

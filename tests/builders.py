@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from pooldiag.model.arms import Arm, Role
 from pooldiag.model.cases import Case, Selection
@@ -16,20 +17,20 @@ def cases(names: Sequence[str] = NAMES) -> tuple[Case, ...]:
     return tuple(Case(name=name, file="test.cpp", line=10 * number) for number, name in enumerate(names, 1))
 
 
-def result(case: Case, status: CaseStatus = CaseStatus.PASSED, **facts: object) -> CaseResult:
-    values: dict[str, object] = {"assertions_passed": 3} | facts
-    return CaseResult(case=case, status=status, **values)  # type: ignore[arg-type]  # keywords of a test
+def result(case: Case, status: CaseStatus = CaseStatus.PASSED, **facts: Any) -> CaseResult:
+    values: dict[str, Any] = {"assertions_passed": 3} | facts
+    return CaseResult(case=case, status=status, **values)
 
 
-def completed(exit_code: int | None = 0, **facts: object) -> Completed:
-    values: dict[str, object] = {
+def completed(exit_code: int | None = 0, **facts: Any) -> Completed:
+    values: dict[str, Any] = {
         "ending": Ending.EXITED,
         "exit_code": exit_code,
         "seconds": 0.1,
         "stdout": Stream(path=Path("stdout")),
         "stderr": Stream(path=Path("stderr")),
     } | facts
-    return Completed(**values)  # type: ignore[arg-type]  # keywords of a test
+    return Completed(**values)
 
 
 def signalled(number: int) -> Completed:
@@ -41,7 +42,7 @@ def outcome(
     names: Sequence[str] = NAMES,
     end: Completed | None = None,
     complete: bool = True,
-    **facts: object,
+    **facts: Any,
 ) -> Outcome:
     report = FrameworkReport(
         results=results,
@@ -49,17 +50,17 @@ def outcome(
         assertions_passed=sum(one.assertions_passed for one in results),
         assertions_failed=sum(one.assertions_failed for one in results),
     )
-    values: dict[str, object] = {
+    values: dict[str, Any] = {
         "run": "01-baseline",
         "arm": Arm(role=Role.BASELINE),
         "selection": Selection(cases=cases(names)),
         "completed": end or completed(),
         "report": report,
     } | facts
-    return Outcome(**values)  # type: ignore[arg-type]  # keywords of a test
+    return Outcome(**values)
 
 
-def green(**facts: object) -> Outcome:
+def green(**facts: Any) -> Outcome:
     return outcome(*(result(case) for case in cases()), **facts)
 
 

@@ -171,9 +171,6 @@ def _open_questions(evidence: Sequence[RoleEvidence], left: tuple[Mechanism, ...
     if len(left) == 1:
         yield from left[0].leaves_open
     yield from _conflicts(evidence)
-    for known in evidence:
-        if not known.counts and known.sights:
-            yield f"{known.role}: the arm is {known.acted}, so its runs are no evidence"
 
 
 def _flake(baseline: RoleEvidence) -> str:

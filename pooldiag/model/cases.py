@@ -51,10 +51,14 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """All cases of a target in running order, skipped ones included."""
+    """All cases of a target in running order, skipped ones included.
+
+    `tells_skipped` is False where the framework does not say which of them are skipped.
+    """
 
     cases: tuple[Case, ...]
     framework_version: str | None = None
+    tells_skipped: bool = True
 
     @property
     def runnable(self) -> tuple[Case, ...]:

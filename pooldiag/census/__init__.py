@@ -1,0 +1,1 @@
+"""Censuses of tensors: bit layouts, counting, and what the counts say. `counting` alone needs NumPy."""

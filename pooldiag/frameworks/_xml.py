@@ -1,0 +1,91 @@
+"""XML that another program writes while we read: whole, cut at any byte, or damaged by the program under test."""
+
+import codecs
+import re
+from collections.abc import Mapping
+from typing import Protocol
+from xml.parsers import expat
+
+TEXT_LIMIT = 4096  # characters kept of one element's text: an assertion can print any amount
+# What XML 1.0 forbids, and (as lone surrogates, by `surrogateescape`) bytes that are not UTF-8.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\udc80-\udcff\ufffe\uffff]")
+
+
+class Listener(Protocol):
+    """Who is told of elements. `path` has the names from the root to the element."""
+
+    def began(self, path: tuple[str, ...], attributes: Mapping[str, str]) -> None:
+        """Take notice of a start tag."""
+        ...
+
+    def ended(self, path: tuple[str, ...], text: str) -> None:
+        """Take notice of an end tag; `text` is the head of what stood since the last tag."""
+        ...
+
+
+class DamagedXmlError(Exception):
+    """The document declares a DOCTYPE: no test report has one, and entities could swell without bound."""
+
+
+class Elements:
+    r"""Feeds a listener with elements, the same ones however the bytes are cut.
+
+    Characters that XML forbids are written out as `\xED`. From the first error on, the rest is ignored;
+    `problem` then says what it was.
+    """
+
+    def __init__(self, listener: Listener) -> None:
+        self.problem: str | None = None
+        self._listener = listener
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        self._held = ""
+        self._path: tuple[str, ...] = ()
+        self._text = ""
+        self._parser = _parser()
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._characters
+        self._parser.StartDoctypeDeclHandler = self._doctype
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes."""
+        if self.problem is not None:
+            return
+        # A newer expat may sit on an incomplete tag until much more has come: it only gets text that ends with one.
+        text = self._held + _FORBIDDEN.sub(_escaped, self._decoder.decode(data))
+        complete = text.rfind(">") + 1
+        self._held = text[complete:]
+        try:
+            self._parser.Parse(text[:complete])
+        except (expat.ExpatError, DamagedXmlError) as error:
+            self.problem = str(error)
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._path = (*self._path, name)
+        self._text = ""
+        self._listener.began(self._path, attributes)
+
+    def _end(self, _: str) -> None:
+        self._listener.ended(self._path, self._text)
+        self._path = self._path[:-1]
+        self._text = ""
+
+    def _characters(self, text: str) -> None:
+        if len(self._text) < TEXT_LIMIT:
+            self._text = (self._text + text)[:TEXT_LIMIT]
+
+    def _doctype(self, *_: object) -> None:
+        raise DamagedXmlError("the report has a DOCTYPE")
+
+
+def _parser() -> expat.XMLParserType:
+    """Make a parser that tells of every tag at once, where that is a choice (from expat 2.6 on)."""
+    parser = expat.ParserCreate()
+    if at_once := getattr(parser, "SetReparseDeferralEnabled", None):
+        at_once(False)  # noqa: FBT003 -- its own signature  # pragma: no cover -- an older expat has no such choice
+    return parser
+
+
+def _escaped(found: re.Match[str]) -> str:
+    raw = found[0].encode("utf-8", "surrogateescape")
+    return "".join(f"\\x{byte:02X}" for byte in raw)

@@ -1,0 +1,58 @@
+"""No framework: a script, or a program without test cases. Its exit and its outputs are all that is read."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pooldiag.frameworks.base import CaseEvent, ListingError, ReportReader
+from pooldiag.model.cases import Case, Listing, Order, Selection
+from pooldiag.model.outcomes import FrameworkReport
+
+
+class SilentReader:
+    """Reads nothing out of anything."""
+
+    def feed(self, data: bytes) -> tuple[CaseEvent, ...]:
+        """Ignore the bytes."""
+        del data
+        return ()
+
+    def result(self) -> FrameworkReport:
+        """Return an empty report."""
+        return FrameworkReport()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blackbox:
+    """A target of which no cases are known: it runs with the user's own arguments and no others."""
+
+    name: str = "blackbox"
+    markers: tuple[bytes, ...] = ()
+    lists_cases: bool = False
+
+    def refuse(self, arguments: tuple[str, ...]) -> None:
+        """Refuse nothing: no flag is ours."""
+
+    def list_arguments(self, selection: Selection | None, order: Order, report: Path) -> tuple[str, ...]:
+        """Return no arguments; such a target is never to be listed."""
+        del selection, order, report
+        return ()
+
+    def run_arguments(self, selection: Selection | None, order: Order, report: Path | None) -> tuple[str, ...]:
+        """Return no arguments."""
+        del selection, order, report
+        return ()
+
+    def parse_listing(self, report: bytes) -> Listing:
+        """Raise ListingError: there is nothing to list."""
+        del report
+        raise ListingError("a black box has no test cases to list", hint="name its framework with --framework")
+
+    def selections(self, listing: Listing, wanted: tuple[Case, ...]) -> tuple[Selection, ...]:
+        """Return nothing: no part of it can be asked for."""
+        del listing, wanted
+        return ()
+
+    def reader(self, selection: Selection | None) -> ReportReader:
+        """Return a reader that knows no case."""
+        del selection
+        return SilentReader()

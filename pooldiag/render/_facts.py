@@ -1,0 +1,52 @@
+"""What several formats read out of a report in the same way."""
+
+from pooldiag.model.arms import Role
+from pooldiag.model.readings import Sight, Signature
+from pooldiag.model.reports import ArmResult, Run
+from pooldiag.render._page import Report
+
+
+def runs_of(report: Report) -> tuple[Run, ...]:
+    """Return the runs of all arms, in the order of their ids."""
+    return tuple(sorted((run for arm in report.arms for run in arm.runs), key=_order))
+
+
+def _order(run: Run) -> tuple[int, str]:
+    """Sort `10-exact` after `9-bypass`."""
+    number = short(run.id)
+    return (int(number) if number.isdecimal() else 0, run.id)
+
+
+def short(run: str) -> str:
+    """Return the number of a run, where its id is `03-bypass`: words that name the arm need no more."""
+    number, _, _ = run.partition("-")
+    return number or run
+
+
+def baseline_of(report: Report) -> ArmResult | None:
+    """Return the arm that changes nothing; None before it was planned."""
+    return next((arm for arm in report.arms if arm.arm.role is Role.BASELINE), None)
+
+
+def seen(arm: ArmResult, sight: Sight) -> tuple[Run, ...]:
+    """Return the runs of an arm that look like `sight` from the main signature."""
+    return tuple(run for run, look in zip(arm.runs, arm.sights, strict=False) if look is sight)
+
+
+def shown_signature(arm: ArmResult, main: Signature | None) -> Signature | None:
+    """Return what stands for the arm: the main signature where its shown run has it, else that run's first."""
+    if arm.shown is None:
+        return None
+    signatures = arm.shown.reading.signatures
+    return main if main in signatures else next(iter(signatures), None)
+
+
+def name_bytes(report: Report) -> dict[str, bytes]:
+    """Return the bytes of every case name that is not UTF-8, by the name as it is printed."""
+    return {
+        case.name: case.name_bytes
+        for run in runs_of(report)
+        if run.outcome.selection is not None
+        for case in run.outcome.selection.cases
+        if case.name_bytes is not None
+    }

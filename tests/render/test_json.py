@@ -1,0 +1,255 @@
+import json
+import subprocess
+from base64 import b64decode
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator, ValidationError
+
+from pooldiag.model.reports import AttributeReport
+from pooldiag.render import RENDERERS, Page
+from tests.render.samples import HOSTILE, MECHANISMS, SAMPLES, nan_in, sound_census
+
+SCHEMA = json.loads(files("pooldiag.render").joinpath("report.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = Draft202012Validator(SCHEMA)
+
+Document = dict[str, Any]
+Change = Callable[[Document], None]
+
+# The contract, as published: fields may be added, never renamed.
+TOP = (
+    "schema",
+    "command",
+    "partial",
+    "status",
+    "mechanism",
+    "signature",
+    "blocked_by",
+    "candidates",
+    "others",
+    "ruled_out",
+    "not_established",
+    "arms",
+    "reproducer",
+    "next",
+    "evidence",
+    "lock",
+    "disk",
+    "target",
+)
+ARM = (
+    "role",
+    "env",
+    "acted",
+    "runs",
+    "red",
+    "new_red",
+    "void",
+    "signature",
+    "cases",
+    "assertions",
+    "outputs",
+    "seconds",
+)
+FILE = (
+    "path",
+    "tensor",
+    "format",
+    "dtype",
+    "sha256",
+    "n",
+    "nan",
+    "inf",
+    "positive_inf",
+    "negative_inf",
+    "zero",
+    "negative_zero",
+    "subnormal",
+    "min",
+    "max",
+    "absmax",
+    "first",
+    "nan_patterns",
+    "nan_runs",
+    "dominant",
+    "findings",
+)
+
+
+def rendered(report: AttributeReport) -> Document:
+    found: Document = json.loads(RENDERERS["json"](report, Page()))
+    return found
+
+
+def refuse(constant: str) -> None:
+    raise AssertionError(constant)
+
+
+def test_the_schema_is_one() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_report_is_what_the_schema_says(name: str) -> None:
+    VALIDATOR.validate(rendered(SAMPLES[name]))
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_any_reader_of_json_can_read_it(name: str) -> None:
+    text = RENDERERS["json"](SAMPLES[name], Page())
+    assert text.isascii()
+    json.loads(text, parse_constant=refuse)  # NaN and Infinity are Python's, not JSON's
+    json.loads(text, object_pairs_hook=lambda pairs: [str(pair).encode() for pair in pairs])  # no lone surrogate
+
+
+def test_has_every_field_of_the_contract() -> None:
+    document = rendered(SAMPLES["silent"])
+    assert set(TOP) <= set(document)
+    assert list(document)[:3] == ["schema", "command", "partial"]
+    for arm in document["arms"]:
+        assert set(ARM) <= set(arm)
+        for file in arm["outputs"]:
+            assert set(FILE) <= set(file)
+
+
+def test_tells_the_silent_direction_in_numbers() -> None:
+    document = rendered(SAMPLES["silent"])
+    baseline, bypass = document["arms"][:2]
+    video = baseline["outputs"][0]
+    assert (baseline["runs"], baseline["red"], baseline["new_red"], baseline["void"]) == (2, 2, 0, 0)
+    assert baseline["cases"] == {"selected": 13, "started": 13, "passed": 12, "failed": 1, "skipped": 0}
+    assert baseline["assertions"] == {"passed": 4638, "failed": 1}
+    assert (video["path"], video["n"], video["nan"], video["absmax"]) == ("video.bin", 1024, 1024, None)
+    assert video["first"][0] == {"value": "nan", "bits": "0x7fff0000"}
+    assert video["nan_patterns"] == [{"bits": "0x7fff0000", "count": 1024}]
+    assert bypass["env"] == {"set": {"VT_POOL_BYPASS": "1"}, "unset": []}
+    assert bypass["assertions"] == {"passed": 6176, "failed": 0}
+    assert document["signature"]["kind"] == "failure"
+    assert document["runs"][0]["ending"] == "exit code 1"
+
+
+def test_an_arm_counts_new_reds_and_void_runs_apart() -> None:
+    by_role = {arm["role"]: arm for arm in rendered(SAMPLES["none"])["arms"]}
+    assert (by_role["per-case"]["new_red"], by_role["isolate"]["void"]) == (1, 1)
+    assert by_role["per-case"]["signature"]["kind"] == "nan"
+
+
+def test_the_signature_of_an_arm_is_the_one_in_question_where_it_has_it() -> None:
+    arms = rendered(SAMPLES["silent"])["arms"]
+    assert arms[0]["signature"] == rendered(SAMPLES["silent"])["signature"]
+    assert arms[1]["signature"] is None
+    about_video = replace(SAMPLES["silent"].attribution, signature=nan_in("video.bin"))
+    document = rendered(replace(SAMPLES["silent"], attribution=about_video))
+    assert document["arms"][0]["signature"]["place"] == "video.bin"
+
+
+def test_a_command_with_raw_bytes_is_one_that_a_shell_accepts() -> None:
+    line = rendered(SAMPLES["hostile"])["reproducer"].removeprefix("./t ")
+    found = subprocess.run(["sh", "-c", f"printf %s {line}"], capture_output=True, check=True).stdout
+    assert found == b"--test-case=a\x1b[31m\xff b"
+
+
+def test_infinities_are_words() -> None:
+    output = sound_census("o", 8, 0.5)
+    assert output.census is not None
+    first = tuple(replace(element, value=sign * float("inf")) for element in output.census.first for sign in (1, -1))
+    whole = SAMPLES["silent"]
+    run = whole.arms[1].runs[0]
+    outputs = (replace(output, census=replace(output.census, first=first)),)
+    changed = replace(run, outcome=replace(run.outcome, outputs=outputs))
+    arm = replace(whole.arms[1], runs=(changed,), shown=changed)
+    document = rendered(replace(whole, arms=(arm,)))
+    VALIDATOR.validate(document)
+    assert {entry["value"] for entry in document["arms"][0]["outputs"][0]["first"]} == {"inf", "-inf"}
+
+
+def test_a_name_that_is_not_utf_8_has_its_bytes_beside_it() -> None:
+    document = rendered(SAMPLES["hostile"])
+    assert b64decode(document["signature"]["name_bytes"]) == b"\xff\x1b[31m"
+    assert document["signature"]["case"].startswith("[red]x[/red] \x1b[31m")
+    assert document["signature"]["case"] == HOSTILE.replace("\udcff", "\\xff").replace("\ud800", "\\ud800")
+    assert document["runs"][0]["vacuous"][0]["name_bytes"] == document["signature"]["name_bytes"]
+    assert "name_bytes" not in rendered(SAMPLES["loud"])["signature"]
+
+
+def test_has_the_facts_that_another_format_needs() -> None:
+    document = rendered(SAMPLES["loud"])
+    assert [run["id"][:2] for run in document["runs"]] == [f"{number:02d}" for number in range(1, 10)]
+    assert document["runs"][0]["counters"] == {"hits": 3}
+    assert document["removed_variables"] == [{"name": "VT_POOL_BYPASS", "value": "0"}]
+    assert (document["target"]["order"], document["target"]["seed"]) == ("rand", 7)
+    assert {row["id"] for row in document["mechanisms"]} == {row.id for row in MECHANISMS}
+    assert rendered(SAMPLES["hostile"])["runs"][0]["leftovers"] == [{"pid": 99, "command": "sleep \x1b[2J 9"}]
+
+
+def test_a_black_box_has_no_assertions_and_selects_no_cases() -> None:
+    whole = SAMPLES["loud"]
+    run = whole.arms[0].runs[0]
+    box = replace(run, outcome=replace(run.outcome, selection=None))
+    arm = replace(whole.arms[0], runs=(box,), shown=box, sights=whole.arms[0].sights[:1])
+    document = rendered(replace(whole, arms=(arm,)))
+    VALIDATOR.validate(document)
+    assert document["arms"][0]["assertions"] is None
+    assert document["arms"][0]["cases"]["selected"] is None
+
+
+def without(*path: str | int) -> Change:
+    def change(document: Document) -> None:
+        holder: Any = document
+        for step in path[:-1]:
+            holder = holder[step]
+        del holder[path[-1]]
+
+    return change
+
+
+def having(value: object, *path: str | int) -> Change:
+    def change(document: Document) -> None:
+        holder: Any = document
+        for step in path[:-1]:
+            holder = holder[step]
+        holder[path[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(without(field) for field in TOP),
+        *(without("arms", 0, field) for field in ARM),
+        *(without("arms", 0, "outputs", 0, field) for field in FILE),
+        having("maybe", "status"),
+        having("pooldiag.report/2", "schema"),
+        having("bisect", "command"),
+        having(1, "partial"),
+        having(None, "mechanism"),  # established, and nothing named
+        having("Not An Id", "mechanism"),
+        having("segfault", "signature", "kind"),
+        having("sometimes", "arms", 0, "acted"),
+        having("warp", "arms", 0, "role"),
+        having(-1, "arms", 0, "runs"),
+        having("2", "arms", 0, "red"),
+        having("Infinity", "arms", 0, "outputs", 0, "first", 0, "value"),
+        having("7fff", "arms", 0, "outputs", 0, "first", 0, "bits"),
+        having(1.5, "candidates", 0, "posterior"),
+        having("yellow", "runs", 0, "reading"),
+        having("blocked", "status"),  # and nothing that blocks
+    ],
+)
+def test_the_schema_rejects_a_wrong_document(change: Change) -> None:
+    document = rendered(SAMPLES["silent"])
+    VALIDATOR.validate(document)
+    change(document)
+    with pytest.raises(ValidationError):
+        VALIDATOR.validate(document)
+
+
+def test_the_schema_is_open_to_added_fields() -> None:
+    document = rendered(SAMPLES["silent"])
+    for holder in (document, document["arms"][0], document["runs"][0], document["target"], document["signature"]):
+        holder["added_later"] = 1
+    VALIDATOR.validate(document)

@@ -1,0 +1,209 @@
+import re
+import subprocess
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+
+from pooldiag.model.arms import Acted, Role
+from pooldiag.model.attributions import Attribution, Candidate, Status
+from pooldiag.model.readings import Sight
+from pooldiag.model.reports import AttributeReport
+from pooldiag.render import RENDERERS, Page
+from tests.render import samples
+from tests.render.samples import GOLDEN, SAMPLES, WIDTHS, plain
+
+SGR = re.compile(r"\x1b\[[0-9;]*m")
+CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def shown(report: AttributeReport, page: Page | None = None) -> str:
+    return RENDERERS["table"](report, page or Page())
+
+
+def in_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", SAMPLES)
+def test_looks_as_it_was_looked_at(name: str, width: int) -> None:
+    golden = (GOLDEN / f"{name}-{width}.txt").read_text(encoding="utf-8")
+    assert plain(name, width) == golden, "look at it, then: .venv/bin/python -m tests.render.samples --golden"
+
+
+def test_every_golden_file_has_its_sample() -> None:
+    expected = {f"{name}-{width}.txt" for name in SAMPLES for width in WIDTHS}
+    assert {path.name for path in GOLDEN.iterdir()} == expected
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_keeps_to_its_width_and_never_cuts_a_command(name: str) -> None:
+    report = SAMPLES[name]
+    whole = {line for line in (report.reproducer, report.next) if line} - {SAMPLES["hostile"].reproducer}
+    for width in (40, 80, 140):
+        lines = shown(report, Page(width=width)).splitlines()
+        evidence = lines.index("Evidence:")
+        commands = {lines[index + 1] for index, line in enumerate(lines) if line in {"Reproduce:", "Next:"}}
+        assert whole <= commands
+        assert lines[evidence + 2 :] == []
+        wide = [line for line in lines[:evidence] if cell_len(line) > width]
+        assert set(wide) <= commands
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_color_adds_nothing_but_color(name: str) -> None:
+    colored = shown(SAMPLES[name], Page(color=True))
+    assert "\x1b" in colored
+    without = SGR.sub("", colored)
+    assert not CONTROLS.search(without)
+    assert [line.rstrip() for line in without.splitlines()] == plain(name, 80).splitlines()
+
+
+def test_no_control_character_of_the_outside_gets_through() -> None:
+    text = plain("hostile", 80)
+    assert not CONTROLS.search(text)
+    assert "[red]x[/red] \\x1b[31m\\u009b2J\\x0d\\x0a\\u202egnp.\\u2066" in text
+    assert ":smile:" in text
+    assert "日本語" in text
+
+
+def test_nothing_of_a_long_name_is_lost() -> None:
+    letters = "".join(shown(SAMPLES["hostile"], Page(width=30)).split())
+    assert letters.count("long" * 60) >= 4
+
+
+def test_a_reproducer_with_an_escape_in_it_can_be_copied() -> None:
+    lines = plain("hostile", 80).splitlines()
+    line = lines[lines.index("Reproduce:") + 1]
+    shell = f'show() {{ printf %s "$1"; }}; show {line.removeprefix("./t ")}'
+    assert subprocess.run(["sh", "-c", shell], capture_output=True, check=True).stdout == b"--test-case=a\x1b[31m\xff b"
+
+
+@pytest.mark.parametrize(
+    ("name", "first_lines"),
+    [
+        ("loud", "Red, established: block reuse across devices (cross-device-reuse)"),
+        ("green", "Green: 13/13 cases, 6176 assertions, nothing red in 4 runs"),
+        ("vacuous", "Green: 13/13 cases, 552 assertions, nothing red in 4 runs But 1 of 13 cases passed without"),
+        ("blocked", "Blocked: /home/ada/gpu.lock is still held after 2700 s"),
+        ("flake", "Red, unresolved: it flakes, one of eight The baseline disagrees with itself: red in 1/5 runs."),
+        ("one-of-three", "Red, unresolved: one of three - block reuse across devices (cross-device-reuse) - read of"),
+        ("none", "Red, unresolved: no mechanism fits These arms contradict each other: bypass,"),
+        ("hidden", "Green as it is, red under bypass and poison-n, established: use after free that the pool hides"),
+        ("unconfirmed", "Green as it is, red under bypass, unresolved: the cause is open"),
+        ("partial", "Interrupted: this report is partial, it has 2 finished runs. Red, unresolved: one of eight"),
+        ("barely-begun", "Interrupted: this report is partial, it has 0 finished runs. Nothing red so far, in 0 runs"),
+    ],
+)
+def test_says_the_answer_first(name: str, first_lines: str) -> None:
+    assert in_one_line(plain(name, 80)).startswith(first_lines)
+
+
+def test_says_what_to_do_before_anything_else() -> None:
+    sections = plain("loud", 80).split("\n\n")
+    assert in_one_line(sections[0]).endswith(
+        "First, put the device into the key of the free list, and let a pool refuse a foreign backend."
+    )
+    assert "First, get an answer from poison-n, poison-0 and serial" in in_one_line(plain("one-of-three", 80))
+    assert "First, let it run to its end." in plain("partial", 80)
+    assert "First, run the command under Next." in plain("flake", 80)
+
+
+@pytest.mark.parametrize("width", [30, 60, 80])
+def test_no_verdict_is_cut_however_narrow(width: int) -> None:
+    letters = "".join(shown(SAMPLES["loud"], Page(width=width)).split())
+    assert "established:blockreuseacrossdevices(cross-device-reuse)" in letters
+    assert "…" not in letters
+
+
+def test_a_row_of_large_numbers_fits_80_columns() -> None:
+    report = SAMPLES["none"]
+    run = report.arms[0].runs[0]
+    cases = tuple(run.outcome.report.results[:1]) * 2310
+    selection = (
+        replace(run.outcome.selection, cases=run.outcome.selection.cases[:1] * 2324) if run.outcome.selection else None
+    )
+    facts = replace(run.outcome.report, results=cases, assertions_passed=1234567, assertions_failed=120)
+    large = replace(run, outcome=replace(run.outcome, selection=selection, report=facts), seconds=12345.0)
+    arm = replace(report.arms[0], acted=Acted.PLAUSIBLE, shown=large)
+    text = shown(replace(report, arms=(arm,)))
+    assert re.search(r"^baseline +same red +2/2 +2310/2324 +1234687, 120 failed +12345 +plausible$", text, re.MULTILINE)
+
+
+def test_an_arm_that_did_not_act_stands_apart_from_the_evidence() -> None:
+    table, apart = plain("loud", 80).split("Not counted as evidence")
+    assert not re.search("^serial", table, re.MULTILINE)
+    assert apart.lstrip().startswith("- serial: inert, neither the binary nor its libraries name VT_POOL_SERIAL;")
+    assert "same red in 1 run, 3/13 cases, 44 assertions, 0 failed" in in_one_line(apart)
+
+
+def test_says_why_an_arm_is_believed_where_there_is_room() -> None:
+    assert "proven: hits=0" in plain("loud", 140)
+    assert "hits=0" not in plain("loud", 80)
+
+
+def test_equal_bytes_are_told_once() -> None:
+    text = plain("silent", 80)
+    assert text.count("bypass, per-case, isolate (identical bytes):") == 2
+    assert text.count("absmax: 0.300781") == 1
+    assert "NaN patterns: 0x7fff0000 (1024/1024)" in text
+
+
+def test_a_run_whose_victim_asserted_nothing_is_no_answer() -> None:
+    report = SAMPLES["loud"]
+    silent = replace(report.arms[1], sights=(Sight.NOTHING,))
+    text = shown(replace(report, arms=(report.arms[0], silent)), Page(width=140))
+    assert re.search("^bypass +no answer +0/1", text, re.MULTILINE)
+    assert "bypass (run 03): says nothing: the victim was not reached, or asserted nothing" in text
+
+
+def test_void_and_new_red_have_their_reasons() -> None:
+    text = plain("none", 80)
+    assert "per-case (run 05): new red, NaN or infinity in video.bin" in text
+    assert "isolate (run 06): void: No space left on device" in text
+
+
+def test_a_mechanism_that_the_report_does_not_know_has_its_id() -> None:
+    report = replace(SAMPLES["loud"], mechanisms=())
+    assert shown(report).startswith("Red, established: cross-device-reuse\n\n")
+
+
+def test_posteriors_are_printed_where_there_are_any() -> None:
+    report = SAMPLES["one-of-three"]
+    candidates = tuple(replace(one, posterior=0.3) for one in report.attribution.candidates)
+    text = shown(replace(report, attribution=replace(report.attribution, candidates=candidates)))
+    assert "read of stale scratch (stale-read), 30.0%" in text
+
+
+def test_a_black_box_is_told_by_how_it_ended() -> None:
+    report = SAMPLES["green"]
+    run = report.arms[0].runs[0]
+    box = replace(run, outcome=replace(run.outcome, selection=None))
+    arm = replace(report.arms[0], runs=(box,), shown=box, sights=(Sight.GREEN,))
+    text = shown(replace(report, arms=(arm,)))
+    assert text.startswith("Green: exit code 0, nothing red in 1 run\n")
+    assert re.search("^baseline +green +0/1 +- +- ", text, re.MULTILINE)
+
+
+def test_long_lists_end_in_a_count() -> None:
+    report = replace(SAMPLES["green"], notes=tuple(f"note {number}" for number in range(40)))
+    assert "note 11\n  - and 28 more, in report.json" in shown(report)
+
+
+def test_other_reds_have_their_own_verdict() -> None:
+    other = Attribution(
+        signature=samples.nan_in("audio.bin"),
+        status=Status.UNRESOLVED,
+        candidates=(Candidate(mechanism="stale-read"), Candidate(mechanism="independent")),
+    )
+    nothing = Attribution(signature=samples.nan_in("text.bin"), status=Status.UNRESOLVED)
+    text = in_one_line(shown(replace(SAMPLES["silent"], others=(other, nothing))))
+    assert "audio.bin: unresolved, one of two: read of stale scratch; independent of every arm" in text
+    assert "NaN or infinity in text.bin: unresolved" in text
+
+
+def test_an_unproven_arm_that_never_ran_is_said_so() -> None:
+    idle = samples.arm_result(Role.SERIAL, "", acted=Acted.UNPROVEN, why="no variable and no counter to go by")
+    text = shown(replace(SAMPLES["loud"], arms=(*SAMPLES["loud"].arms[:2], idle)))
+    assert "serial: unproven, no variable and no counter to go by; not run" in text

@@ -69,7 +69,7 @@ def sight(outcome: Outcome, reading: RunReading, *, signature: Signature | None,
 def cleared(outcome: Outcome, signature: Signature) -> bool:
     """Tell whether an outcome without the signature really ran what showed it."""
     if outcome.selection is None:
-        return True
+        return _written(outcome, signature) if _about_output(signature) else True
     if signature.case is not None:
         victims = [result for result in outcome.report.results if result.case.name == signature.case]
         done = {CaseStatus.PASSED, CaseStatus.FAILED}

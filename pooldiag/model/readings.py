@@ -1,5 +1,6 @@
 """How a run reads: green, red or void, and the signatures that tell one red from another."""
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -22,6 +23,15 @@ class SignatureKind(StrEnum):
     HANG = "hang"
 
 
+_SOURCE_LINE = re.compile(r".*/([^/]+:\d+)")
+
+
+def _short(place: str) -> str:
+    """Leave the folders of a source line out."""
+    line = _SOURCE_LINE.fullmatch(place)
+    return place if line is None else line[1]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
     """Identity of a failure: two reds are the same red only if these are equal.
@@ -35,7 +45,7 @@ class Signature:
     place: str | None = None
 
     def __str__(self) -> str:
-        """Say the failure in one line."""
+        """Say the failure in one line, a source line by its file's name alone."""
         what = {
             SignatureKind.CRASH: self.signal or "crash",
             SignatureKind.FAILURE: "failure",
@@ -46,7 +56,7 @@ class Signature:
         if self.kind is SignatureKind.NAN and self.case is None:
             return f"{what} in {self.place}"
         where = "outside any case" if self.case is None else f"in {self.case}"
-        return f"{what} {where}" + (f" ({self.place})" if self.place else "")
+        return f"{what} {where}" + (f" ({_short(self.place)})" if self.place else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

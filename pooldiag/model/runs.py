@@ -1,7 +1,7 @@
 """One execution: what is asked for, and how the operating system says that it ended."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -26,6 +26,12 @@ class Environment:
         """Return `inherited` with the changes made."""
         kept = {name: value for name, value in inherited.items() if name not in self.unset}
         return kept | dict(self.set)
+
+    def command_line(self, argv: Sequence[str]) -> str:
+        """Return the line that runs `argv` with these changes, as a POSIX shell accepts it."""
+        unset = [word for name in self.unset for word in ("-u", name)]
+        pairs = [f"{name}={value}" for name, value in self.set]
+        return shlex.join([*(["env", *unset, *pairs] if unset or pairs else []), *argv])
 
 
 class Ending(StrEnum):
@@ -67,14 +73,6 @@ class RunRequest:
     report: Path | None = None
     limits: Limits
     on_report: Callable[[bytes], None] = field(default=_ignore, compare=False, repr=False)
-
-    @property
-    def reproducer(self) -> str:
-        """The command line that repeats this run in `directory`, as a POSIX shell accepts it."""
-        unset = [part for name in self.environment.unset for part in ("-u", name)]
-        assignments = [f"{name}={value}" for name, value in self.environment.set]
-        prefix = ["env", *unset, *assignments] if unset or assignments else []
-        return shlex.join([*prefix, *self.argv])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

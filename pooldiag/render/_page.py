@@ -1,6 +1,7 @@
 """What a renderer is given beside the report, and what it promises."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from pooldiag.model.reports import AttributeReport
@@ -10,11 +11,15 @@ Report = AttributeReport
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """Where a report will be read: columns, and whether color and characters beyond ASCII may be used."""
+    """Where a report will be read: columns, whether color and characters beyond ASCII may be used, and the directory.
+
+    Paths below the `directory` are shown relative to it.
+    """
 
     width: int = 80
     color: bool = False
     unicode: bool = True
+    directory: Path | None = None
 
 
 class Renderer(Protocol):

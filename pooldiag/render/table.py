@@ -6,6 +6,7 @@ A command stands alone on its line, at the left edge and never wrapped, so that 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import StringIO
+from pathlib import Path
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -126,6 +127,11 @@ class _Sheet:
             rate = "" if baseline is None or not baseline.runs else f", {words.rate(baseline)} runs of the baseline"
             yield "Red", f"{signature}{rate}"
 
+    def near(self, path: Path) -> Path:
+        """Return a path as one would type it in the page's directory."""
+        directory = self.page.directory
+        return path.relative_to(directory) if directory is not None and path.is_relative_to(directory) else path
+
     def target(self) -> str:
         target = self.report.target
         framework = target.framework if target.version is None else f"{target.framework} {target.version}"
@@ -135,7 +141,7 @@ class _Sheet:
         return ", ".join((target.argv[0] if target.argv else "-", framework, *cases, *profile, *age))
 
     def runs(self) -> str:
-        made = f"{words.count(len(runs_of(self.report)), 'run')} in {words.duration(self.report.seconds)}"
+        made = f"{len(runs_of(self.report))} in {words.duration(self.report.seconds)}"
         lock = self.report.lock
         if lock is None:
             return made
@@ -219,5 +225,5 @@ class _Sheet:
             for title, command in named
             if command is not None
         ]
-        evidence = visible(str(self.report.evidence), unicode=unicode)
+        evidence = visible(str(self.near(self.report.evidence)), unicode=unicode)
         return "\n".join([*blocks, f"{self.laid_out([self.text('Evidence:', 'bold')])}{evidence}\n"])

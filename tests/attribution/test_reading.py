@@ -194,6 +194,14 @@ def test_a_nan_clears_only_where_its_output_was_written() -> None:
     assert see(green(), nan, frozenset({nan})) is Sight.NOTHING
 
 
+def test_a_black_box_clears_a_nan_only_where_it_was_counted_again() -> None:
+    nan = Signature(kind=SignatureKind.NAN, place="video")
+    box = outcome(complete=False, selection=None)
+    assert see(box, nan, frozenset({nan})) is Sight.NOTHING
+    counted = replace(box, printed=(PrintedCensus(name="video", n=4, nan=0),))
+    assert see(counted, nan, frozenset({nan})) is Sight.GREEN
+
+
 def test_an_absent_output_clears_only_where_it_is_there() -> None:
     absent = Signature(kind=SignatureKind.COUNT, place="output video.bin: absent")
     assert see(green(outputs=(written(),)), absent, frozenset({absent})) is Sight.GREEN

@@ -207,3 +207,10 @@ def test_an_unproven_arm_that_never_ran_is_said_so() -> None:
     idle = samples.arm_result(Role.SERIAL, "", acted=Acted.UNPROVEN, why="no variable and no counter to go by")
     text = shown(replace(SAMPLES["loud"], arms=(*SAMPLES["loud"].arms[:2], idle)))
     assert "serial: unproven, no variable and no counter to go by; not run" in text
+
+
+def test_paths_below_the_pages_directory_are_shown_as_one_would_type_them() -> None:
+    report = SAMPLES["loud"]
+    folder = report.evidence.parent
+    assert f"\n{report.evidence.name}\n" in shown(report, Page(directory=folder))
+    assert f"\n{report.evidence}\n" in shown(report, Page(directory=folder / "elsewhere"))

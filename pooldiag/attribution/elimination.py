@@ -5,35 +5,16 @@ always, since the victim is not red by itself under that mechanism.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from pooldiag.attribution.evidence import RoleEvidence
 from pooldiag.attribution.mechanisms import MECHANISMS
-from pooldiag.model.arms import Acted, Role
+from pooldiag.model.arms import Role
 from pooldiag.model.attributions import Attribution, Candidate, Mechanism, Prediction, RuledOut, Status
 from pooldiag.model.readings import Sight, Signature
 
 BASELINE_RUNS = 2
 FLAKY_BASELINE_RUNS = 5
 _PROBES_OF_A_GREEN = (Role.BYPASS, Role.POISON_N)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoleEvidence:
-    """The runs of one role as seen from one signature: run ids and sights, in step."""
-
-    role: Role
-    acted: Acted | None = None
-    runs: tuple[str, ...] = ()
-    sights: tuple[Sight, ...] = ()
-
-    def first(self, sight: Sight) -> str | None:
-        """Return the id of the first run that was seen so."""
-        return next((run for run, seen in zip(self.runs, self.sights, strict=True) if seen is sight), None)
-
-    @property
-    def counts(self) -> bool:
-        """Whether the arm's runs are evidence at all: an arm that did not act is none."""
-        return self.acted in {None, Acted.PROVEN, Acted.PLAUSIBLE}
 
 
 def next_role(evidence: Sequence[RoleEvidence], *, repeat: int | None = None) -> Role | None:

@@ -39,8 +39,18 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """How often something was red: `red` of `runs`, and a 95 % interval of the rate behind it."""
+
+    red: int
+    runs: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A mechanism that the runs leave open; plain elimination has no posterior."""
+    """A mechanism that the runs leave open, and its posterior probability."""
 
     mechanism: str
     posterior: float | None = None
@@ -61,13 +71,17 @@ class RuledOut:
 class Attribution:
     """What the runs establish about one signature (None: nothing was red).
 
-    `mechanism` is an id, "none" when no mechanism fits, or None while several do. `separators` are roles
-    whose runs would tell the candidates apart and are missing.
+    `mechanism` is an id, "none" when no mechanism fits, or None while several do; `confidence` is its
+    posterior. `rate` is how often the arms that it predicts red were red. `separators` are roles whose
+    runs would tell the candidates apart and are missing. `rule` says in words why the runs ended.
     """
 
     signature: Signature | None
     status: Status
     mechanism: str | None = None
+    confidence: float | None = None
+    rate: Rate | None = None
+    rule: str | None = None
     candidates: tuple[Candidate, ...] = ()
     ruled_out: tuple[RuledOut, ...] = ()
     not_established: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pooldiag.model.arms import Acted, Arm
-from pooldiag.model.attributions import Attribution, Mechanism
+from pooldiag.model.attributions import Attribution, Mechanism, Rate
 from pooldiag.model.cases import Order
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import RunReading, Sight
@@ -27,7 +27,8 @@ class Run:
 class ArmResult:
     """All runs of one arm. `sights` are the runs as seen from the report's main signature.
 
-    `shown` is the first run that reads as most of the arm's runs do; None while the arm has none.
+    `shown` is the first run that reads as most of the arm's runs do; None while the arm has none. `rate` is
+    how often the signature was there; `greens_needed` how many more greens the arm needs before they count.
     """
 
     arm: Arm
@@ -35,6 +36,8 @@ class ArmResult:
     why: str  # what the state rests on: `hits=0`, `VT_POOL_EXACT stands in the binary`
     runs: tuple[Run, ...] = ()
     sights: tuple[Sight, ...] = ()
+    rate: Rate | None = None
+    greens_needed: int | None = None
     shown: Run | None = None
 
 

@@ -1,0 +1,175 @@
+"""The sequential engine on simulated targets: right, at a bounded cost, and never sure without reason."""
+
+from random import Random
+from statistics import median
+
+import pytest
+
+from pooldiag.attribution.belief import posterior
+from pooldiag.attribution.engine import Plan, Spent, conclude, next_step, percent
+from pooldiag.attribution.evidence import RoleEvidence
+from pooldiag.attribution.mechanisms import MECHANISMS
+from pooldiag.model.arms import Acted, Role
+from pooldiag.model.attributions import Attribution, Status
+from pooldiag.model.readings import Sight
+from tests.attribution.simulated import RED, ROLES, ROWS, Simulated, diagnose, evidence
+
+SIGHTS = {"R": Sight.SAME_RED, "G": Sight.GREEN, "N": Sight.NEW_RED, "-": Sight.NOTHING}
+TIMING = {Role.BYPASS: 1.0, Role.EXACT: 0.0, Role.POISON_N: 1.0, Role.POISON_0: 0.0, Role.ISOLATE: 1.0}
+STREAM = {Role.PER_CASE: 0.0, Role.ISOLATE: 1.0}
+FREE = {"timing-race": TIMING, "stream-race": STREAM}
+
+
+def seen(**letters: str) -> tuple[RoleEvidence, ...]:
+    given = {Role(name.replace("_", "-")): text for name, text in letters.items()}
+    return evidence({role: [SIGHTS[letter] for letter in given.get(role, "")] for role in ROLES})
+
+
+def said(**letters: str) -> Attribution:
+    return conclude(seen(**letters), signature=RED, plan=Plan())
+
+
+def steady(mechanism: str) -> Simulated:
+    return Simulated(mechanism=mechanism, free=FREE.get(mechanism, {}))
+
+
+@pytest.mark.parametrize("mechanism", ROWS)
+def test_every_steady_mechanism_is_named(mechanism: str) -> None:
+    trial = diagnose(steady(mechanism), Random(1))
+    assert (trial.attribution.status, trial.attribution.mechanism) == (Status.ESTABLISHED, mechanism)
+    assert trial.attribution.confidence is not None
+    assert trial.attribution.confidence >= 0.99
+    assert trial.runs <= 32
+
+
+def test_steady_mechanisms_cost_twelve_runs_in_the_median() -> None:
+    assert median(diagnose(steady(mechanism), Random(1)).runs for mechanism in ROWS) <= 12
+
+
+@pytest.mark.parametrize("mechanism", ["cross-device-reuse", "stale-read", "stream-race"])
+def test_bypass_exact_and_per_case_alone_are_one_of_three_with_the_arms_that_separate(mechanism: str) -> None:
+    trial = diagnose(steady(mechanism), Random(1), roles=ROLES[:4])
+    assert trial.attribution.status is Status.UNRESOLVED
+    left = {candidate.mechanism for candidate in trial.attribution.candidates}
+    assert left == {"cross-device-reuse", "stale-read", "stream-race"}
+    assert {Role.POISON_N, Role.SERIAL} <= set(trial.attribution.separators)
+    assert trial.runs <= 16
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.3, 0.43, 0.7, 0.9])
+def test_an_independent_flake_is_hardly_ever_blamed_on_anything_else(rate: float) -> None:
+    random = Random(11)
+    trials = [diagnose(Simulated(mechanism="independent", rate=rate), random) for _ in range(60)]
+    wrong = [trial for trial in trials if trial.attribution.mechanism not in {None, "independent"}]
+    assert len(wrong) <= 1
+
+
+def test_a_flake_of_43_percent_is_independent_with_its_rate() -> None:
+    random = Random(3)
+    trials = [diagnose(Simulated(mechanism="independent", rate=0.43), random) for _ in range(20)]
+    named = [trial.attribution for trial in trials if trial.attribution.mechanism == "independent"]
+    assert len(named) >= 10
+    rates = [attribution.rate for attribution in named if attribution.rate is not None]
+    assert len(rates) == len(named)
+    assert sum(rate.low <= 0.43 <= rate.high for rate in rates) >= 0.8 * len(rates)  # 95 % intervals
+
+
+def test_a_flaky_reuse_is_named_or_left_open_and_seldom_wrong() -> None:
+    random = Random(5)
+    trials = [diagnose(Simulated(mechanism="cross-device-reuse", rate=0.6), random) for _ in range(40)]
+    names = [trial.attribution.mechanism for trial in trials if trial.attribution.status is not Status.GREEN]
+    assert names.count("cross-device-reuse") >= 0.8 * len(names)
+    assert set(names) <= {"cross-device-reuse", None}
+
+
+def test_results_that_no_mechanism_explains_end_as_none() -> None:
+    reds = dict.fromkeys(("baseline", "bypass", "per_case", "poison_n", "poison_0", "serial", "isolate"), "RRRR")
+    odd = said(**reds, exact="G" * 12)  # no row is green under exact and red under bypass
+    assert (odd.status, odd.mechanism) == (Status.UNRESOLVED, "none")
+
+
+def test_an_inert_bypass_is_not_called_a_cross_device_reuse() -> None:
+    letters = {"baseline": "RR", "bypass": "RRR", "exact": "RR", "per_case": "GG", "isolate": "GG", "serial": "RR"}
+    assert said(**letters).mechanism != "cross-device-reuse"
+
+
+def test_arms_that_are_no_evidence_do_not_move_the_posterior() -> None:
+    plain = seen(baseline="RR", exact="R")
+    inert = (
+        *plain[:1],
+        RoleEvidence(role=Role.BYPASS, acted=Acted.INERT, runs=("a",), sights=(Sight.GREEN,)),
+        *plain[2:],
+    )
+    assert posterior(inert) == posterior(plain)
+
+
+def test_a_new_red_and_a_void_run_do_not_move_the_posterior() -> None:
+    assert posterior(seen(baseline="RR", bypass="N-")) == posterior(seen(baseline="RR"))
+    assert any("bypass: 1/2 runs show another red" in text for text in said(baseline="RR", bypass="N-").not_established)
+
+
+def test_an_arm_that_shows_nothing_of_use_twice_is_not_asked_again() -> None:
+    known = seen(baseline="RR", bypass="NN", exact="R", per_case="G")
+    step = next_step(known, Plan(), Spent(runs=6))
+    assert step.role not in {None, Role.BYPASS}
+
+
+def test_every_ruled_out_mechanism_names_an_arm_and_a_run_that_contradicts_it() -> None:
+    trial = diagnose(steady("cross-device-reuse"), Random(1))
+    assert {entry.mechanism for entry in trial.attribution.ruled_out} == set(ROWS) - {"cross-device-reuse"}
+    for entry in trial.attribution.ruled_out:
+        assert ROWS[entry.mechanism].predictions[entry.arm] is entry.expected
+        assert entry.expected is not entry.saw
+        assert entry.run.endswith(f"-{entry.arm}")
+
+
+def test_the_baseline_comes_first_and_twice_and_a_green_one_is_asked_what_the_pool_hides() -> None:
+    assert next_step(seen(), Plan(), Spent()).role is Role.BASELINE
+    assert next_step(seen(baseline="R"), Plan(), Spent()).role is Role.BASELINE
+    assert next_step(seen(baseline="GG"), Plan(), Spent()).role is Role.BYPASS
+    assert next_step(seen(baseline="GG", bypass="G"), Plan(), Spent()).role is Role.POISON_N
+    assert next_step(seen(baseline="GG", bypass="G", poison_n="G"), Plan(), Spent()).role is None
+    assert said(baseline="GG", bypass="G", poison_n="G").status is Status.GREEN
+
+
+def test_a_red_of_an_arm_that_is_no_evidence_is_not_green() -> None:
+    known = seen(baseline="GG", poison_n="G")
+    odd = (
+        *known[:1],
+        RoleEvidence(role=Role.BYPASS, acted=Acted.UNPROVEN, runs=("a",), sights=(Sight.NEW_RED,)),
+        *known[2:],
+    )
+    assert conclude(odd, signature=None, plan=Plan()).status is Status.UNRESOLVED
+
+
+def test_it_stops_at_the_runs_and_at_the_time_that_it_may_spend() -> None:
+    known = seen(baseline="RG", bypass="G")
+    assert next_step(known, Plan(max_runs=3), Spent(runs=3)).reason == "3 runs are spent"
+    late = next_step(known, Plan(budget_seconds=60), Spent(runs=3, seconds=61))
+    assert (late.role, late.reason) == (None, "the budget of 60 s is spent")
+
+
+def test_repeat_runs_every_arm_so_often_whatever_it_shows() -> None:
+    trial = diagnose(steady("independent"), Random(1), plan=Plan(repeat=3))
+    assert {role: len(sights) for role, sights in trial.sights.items()} == dict.fromkeys(ROLES, 3)
+
+
+def test_of_two_arms_that_tell_alike_the_cheaper_one_is_run() -> None:
+    known = seen(baseline="RR")
+    usual = next_step(known, Plan(), Spent(runs=2, of_role={Role.BASELINE: 10.0}))
+    assert usual.role is not None
+    dear = {Role.BASELINE: 10.0, usual.role: 1000.0}
+    assert next_step(known, Plan(), Spent(runs=2, of_role=dear)).role is not usual.role
+
+
+def test_a_probability_is_not_rounded_up_to_certainty() -> None:
+    assert percent(0.99999) == "99.9 %"
+    assert percent(0.99) == "99 %"
+
+
+def test_the_priors_sum_to_one_and_half_is_on_independent() -> None:
+    prior = posterior(seen())
+    assert sum(prior.values()) == pytest.approx(1)
+    assert prior["independent"] == pytest.approx(0.5)
+    assert prior["none"] == pytest.approx(0.05)
+    assert len(prior) == len(MECHANISMS) + 1

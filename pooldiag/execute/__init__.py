@@ -1,0 +1,1 @@
+"""Everything with effects: real processes, the lock, the disk, files of a run, evidence folders, the clock."""

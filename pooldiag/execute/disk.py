@@ -1,0 +1,116 @@
+"""Free space and free memory, against their floors."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pooldiag.errors import BlockedError
+from pooldiag.execute.supervisor import available_memory, free_in
+from pooldiag.model.settings import Floors
+
+INODE_FLOOR = 1024
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - looked at, never written to
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """The folders whose file systems are watched, one a file system, and what must stay free."""
+
+    folders: tuple[Path, ...]
+    bytes_floor: int
+    memory_floor: int
+    inodes_floor: int = INODE_FLOOR
+
+    @property
+    def least_bytes(self) -> int:
+        """The floor, and 1 without one: what a run wrote on a disk that is full is cut, its report and text too."""
+        return max(self.bytes_floor, 1)
+
+
+class SystemDisk:
+    """The disks and the memory that a run uses (port `Disk`)."""
+
+    def __init__(self, *, evidence: Path, target: Path, floors: Floors) -> None:
+        """Watch the evidence folder, the target's folder (or the folder of a target file) and TMPDIR."""
+        folder = target if target.is_dir() else target.parent
+        self._need_bytes = floors.need_bytes
+        self.watched = Watched(
+            folders=_one_a_file_system((evidence, folder, _temporary_folder())),
+            bytes_floor=floors.disk_bytes,
+            memory_floor=floors.memory_bytes,
+        )
+
+    def shortage(self) -> str | None:
+        """Say in one line what is under its floor; None when nothing is."""
+        floors = {"bytes": self.watched.least_bytes, "inodes": self.watched.inodes_floor}
+        for folder in self.watched.folders:
+            for kind, free in free_in(str(folder)):
+                if free < floors[kind]:
+                    return shortage_words(self.watched, kind=kind, folder=folder, free=free)
+        memory = available_memory()
+        if memory is not None and memory < self.watched.memory_floor:
+            return shortage_words(self.watched, kind="memory", folder=None, free=memory)
+        return None
+
+    def full(self) -> str | None:
+        """Say which watched file system, or shared memory (a tmpfs of its own), has nothing left; None when none."""
+        for folder in (*self.watched.folders, SHARED_MEMORY):
+            if dict(free_in(str(folder))).get("bytes") == 0:
+                return f"{folder} is full"
+        return None
+
+    def free_bytes(self) -> int:
+        """Return the free bytes of the watched file system that has the least."""
+        return min((free for _, free in self._free_spaces()), default=0)
+
+    def check_need(self) -> None:
+        """Raise BlockedError unless every watched file system has the needed bytes free, and the floor on top."""
+        for folder, free in self._free_spaces():
+            if self._need_bytes and free < self._need_bytes + self.watched.bytes_floor:
+                raise BlockedError(
+                    f"{folder} has {readable(free)} free; needed are {readable(self._need_bytes)}"
+                    f" and the floor of {readable(self.watched.bytes_floor)}",
+                    hint="free space there, or set TMPDIR to a folder elsewhere"
+                    if folder == _temporary_folder()
+                    else "free space there",
+                )
+
+    def _free_spaces(self) -> list[tuple[Path, int]]:
+        spaces = [(folder, dict(free_in(str(folder)))) for folder in self.watched.folders]
+        return [(folder, free["bytes"]) for folder, free in spaces if "bytes" in free]
+
+
+def shortage_words(watched: Watched, *, kind: str, folder: Path | None, free: int) -> str:
+    """Say what is under which floor: kind `bytes`, `inodes` or `memory`."""
+    if kind == "memory":
+        return f"free memory is {readable(free)}, under the floor of {readable(watched.memory_floor)}"
+    if kind == "inodes":
+        return f"{folder} has {free} free inodes, under the floor of {watched.inodes_floor}"
+    if free == 0:
+        return f"{folder} is full: No space left on device"
+    return f"{folder} has {readable(free)} free, under the floor of {readable(watched.bytes_floor)}"
+
+
+def readable(size_bytes: int) -> str:
+    """Say a size in the largest unit that leaves at least 1: `34.0 GiB`, `512 B`."""
+    power = min((max(size_bytes, 1).bit_length() - 1) // 10, len(_UNITS) - 1)
+    return f"{size_bytes / 2 ** (10 * power):.1f} {_UNITS[power]}" if power else f"{size_bytes} B"
+
+
+def _temporary_folder() -> Path:
+    """Return where the target's temporary files go (`tempfile` would write a file there to find out)."""
+    return Path(os.environ.get("TMPDIR") or "/tmp")  # noqa: S108 - nothing is written there
+
+
+def _one_a_file_system(folders: Iterable[Path]) -> tuple[Path, ...]:
+    """Drop folders that are not there, and those on a file system that is already watched."""
+    kept: dict[int, Path] = {}
+    for folder in folders:
+        try:
+            kept.setdefault(folder.stat().st_dev, folder)
+        except OSError:
+            continue
+    return tuple(kept.values())

@@ -1,0 +1,185 @@
+"""Reading what a run wrote, and noticing what changed around it."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+from typing import BinaryIO
+
+from pooldiag.errors import UsageError
+from pooldiag.execute.elf import libraries
+from pooldiag.execute.machine import sha256_of
+from pooldiag.model.cases import Target
+from pooldiag.model.runs import Stream
+
+LINE_BYTES = 2**16
+MOST_ENTRIES = 2000
+HASHED_BYTES = 64 * 2**20  # a larger library is known by size, time and inode alone
+_IGNORED = frozenset({".git", ".pooldiag", "__pycache__"})
+
+Stamp = tuple[int, int, int]
+
+
+class LocalFiles:
+    """The files of one target and its runs (port `Files`)."""
+
+    def __init__(self, target: Target, *, evidence: Path) -> None:
+        """Take the target, and the evidence folder, whose files are ours and no change."""
+        self._target = target
+        self._evidence = evidence
+        self._libraries: tuple[Path, ...] | None = None
+        self._hashes: dict[tuple[Path, Stamp], str] = {}
+        self._stamps: tuple[tuple[Path, Stamp | None], ...] = ()
+        self._fingerprint: tuple[str, ...] = ()
+        self._seen: dict[str, Stamp] | None = None
+
+    def lines(self, stream: Stream) -> Iterator[bytes]:
+        """Yield the kept lines of a stream, without their ends; a longer line than 64 KiB comes in pieces."""
+        try:
+            file = stream.path.open("rb")
+        except OSError:
+            return
+        with file:
+            start = 0
+            if stream.dropped_bytes:
+                yield from _lines(file, stream.dropped_from)
+                start = stream.dropped_from + stream.dropped_bytes
+                file.seek(start)
+            yield from _lines(file, stream.size_bytes - start)
+
+    def matches(self, folder: Path, glob: str) -> tuple[Path, ...]:
+        """Return the regular files below `folder` that match, sorted; links that lead out of it are not followed."""
+        pattern = PurePath(glob)
+        if pattern.is_absolute() or ".." in pattern.parts or not pattern.parts:
+            raise UsageError(
+                f"the output pattern '{glob}' does not stay in the run's folder",
+                hint="give it relative to POOLDIAG_OUTPUT_DIR, without `..`",
+            )
+        home = folder.resolve()
+        try:
+            return tuple(sorted(path for path in folder.glob(glob) if _is_file_within(path, home)))
+        except ValueError as error:
+            raise UsageError(f"the output pattern '{glob}' is not valid: {error}", hint="see the glob rules") from error
+
+    def open(self, path: Path) -> BinaryIO:
+        """Open a file for reading; OSError as usual."""
+        return path.open("rb")
+
+    def read(self, path: Path) -> bytes:
+        """Return a whole small file; empty when it is absent."""
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            return b""
+
+    def fingerprint(self) -> tuple[str, ...]:
+        """Identify the target's binary and libraries as they are now: one entry a file.
+
+        Content counts where it can be hashed quickly: linking the same thing again is no change. Nothing
+        is read while sizes, times and inodes stay.
+        """
+        if self._libraries is None or self._stamps_now() != self._stamps:
+            self._libraries = libraries(self._target.path)
+            self._stamps = self._stamps_now()
+            self._fingerprint = tuple(self._entry(path, stamp) for path, stamp in self._stamps)
+        return self._fingerprint
+
+    def unreadable(self, paths: tuple[Path, ...]) -> str | None:
+        """Say which required path cannot be read, and why; None when all can."""
+        for path in paths:
+            try:
+                _read_a_little(path)
+            except OSError as error:
+                return f"{path} cannot be read: {error.strerror}"
+        return None
+
+    def changes(self) -> tuple[str, ...]:
+        """Name the files of the target's working directory that changed since the last call; none at the first."""
+        before, self._seen = self._seen, dict(self._entries())
+        if before is None:
+            return ()
+        now = self._seen
+        return tuple(sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name)))
+
+    def _stamps_now(self) -> tuple[tuple[Path, Stamp | None], ...]:
+        return tuple((path, _stamp_of(path)) for path in (self._target.path, *(self._libraries or ())))
+
+    def _entry(self, path: Path, stamp: Stamp | None) -> str:
+        if stamp is None:
+            return f"{path}: gone"
+        size, *_ = stamp
+        if size > HASHED_BYTES:
+            return f"{path}: size, time and inode {stamp}"
+        if (path, stamp) not in self._hashes:
+            try:
+                self._hashes[path, stamp] = f"{path}: sha256 {sha256_of(path)}"
+            except OSError:
+                return f"{path}: size, time and inode {stamp}"
+        return self._hashes[path, stamp]
+
+    def _entries(self) -> Iterator[tuple[str, Stamp]]:
+        """Look at the working directory and one level below, at most at so many entries."""
+        left = MOST_ENTRIES
+        folders = [self._target.directory]
+        for depth in range(2):
+            below: list[Path] = []
+            for folder in folders:
+                for entry in _scan(folder, left):
+                    left -= 1
+                    if entry.is_dir(follow_symlinks=False):
+                        below += [Path(entry.path)] if self._is_looked_into(entry) else []
+                    elif stamp := _stamp_of_entry(entry):
+                        yield (entry.name if depth == 0 else f"{folder.name}/{entry.name}"), stamp
+            folders = below
+
+    def _is_looked_into(self, entry: os.DirEntry[str]) -> bool:
+        return entry.name not in _IGNORED and Path(entry.path) != self._evidence
+
+
+def _lines(file: BinaryIO, left: int) -> Iterator[bytes]:
+    """Yield the lines of the next `left` bytes."""
+    while left > 0 and (line := file.readline(min(LINE_BYTES, left))):
+        left -= len(line)
+        yield line.removesuffix(b"\n").removesuffix(b"\r")
+
+
+def _is_file_within(path: Path, home: Path) -> bool:
+    try:
+        real = path.resolve(strict=True)
+    except (OSError, RuntimeError):  # a link to nowhere, or to itself
+        return False
+    return real.is_relative_to(home) and real.is_file()
+
+
+def _read_a_little(path: Path) -> None:
+    """Raise OSError unless a file can be read or a folder listed."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe without a writer would block
+    try:
+        if path.is_dir():
+            os.listdir(descriptor)
+        else:
+            with contextlib.suppress(BlockingIOError):
+                os.read(descriptor, 1)
+    finally:
+        os.close(descriptor)
+
+
+def _stamp_of(path: Path) -> Stamp | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def _scan(folder: Path, limit: int) -> Iterator[os.DirEntry[str]]:
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        yield from (entry for _, entry in zip(range(limit), entries, strict=False))
+
+
+def _stamp_of_entry(entry: os.DirEntry[str]) -> Stamp | None:
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns, status.st_ino

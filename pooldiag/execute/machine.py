@@ -1,0 +1,85 @@
+"""What is known of the machine and of the target's file, without running either."""
+
+import contextlib
+import hashlib
+import os
+import re
+import subprocess
+import time
+from pathlib import Path
+
+from pooldiag.model.reports import MachineReport
+
+GIT_SECONDS = 5
+
+
+def machine_report() -> MachineReport:
+    """Describe this machine."""
+    system = os.uname()
+    return MachineReport(
+        host=system.nodename,
+        system=f"{_distribution()}{system.sysname} {system.release} {system.machine}",
+        cpus=len(os.sched_getaffinity(0)),
+        memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        gpus=nvidia_gpus(Path("/proc/driver/nvidia")),
+        boot_id=_text(Path("/proc/sys/kernel/random/boot_id")).strip() or None,
+    )
+
+
+def nvidia_gpus(driver: Path) -> tuple[str, ...]:
+    """Name the GPUs that the driver's folder in /proc lists, each with the driver's version."""
+    version = re.search(r"\b\d+\.\d+(\.\d+)*\b", _text(driver / "version"))
+    models = [
+        re.search(r"^Model:\s*(.+?)\s*$", _text(path), re.MULTILINE)
+        for path in sorted(driver.glob("gpus/*/information"))
+    ]
+    suffix = f", driver {version.group()}" if version else ""
+    return tuple(model.group(1) + suffix for model in models if model)
+
+
+def sha256_of(path: Path) -> str:
+    """Hash a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def age_seconds(path: Path) -> float:
+    """Return how long ago a file was last written."""
+    return max(0.0, time.time() - path.stat().st_mtime)
+
+
+def commit_of(folder: Path) -> str | None:
+    """Return the git commit that a folder is at, with `+changes` when tracked files differ; None outside git."""
+    commit = _git(folder, "rev-parse", "--verify", "HEAD")
+    if not commit:
+        return None
+    changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    return commit + ("+changes" if changed else "")
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    """Return what git prints, None when it fails, is not there or takes too long (on a network folder, say)."""
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        return subprocess.run(
+            ["git", "-C", str(folder), *arguments],
+            env=os.environ | {"GIT_OPTIONAL_LOCKS": "0"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=GIT_SECONDS,
+            check=True,
+            text=True,
+            errors="replace",
+        ).stdout.strip()
+    return None
+
+
+def _distribution() -> str:
+    name = re.search(r'^PRETTY_NAME="?(.+?)"?$', _text(Path("/etc/os-release")), re.MULTILINE)
+    return f"{name.group(1)}, " if name else ""
+
+
+def _text(path: Path) -> str:
+    with contextlib.suppress(OSError):
+        return path.read_text(encoding="utf-8", errors="replace")
+    return ""

@@ -17,12 +17,12 @@ def cases(names: Sequence[str] = NAMES) -> tuple[Case, ...]:
     return tuple(Case(name=name, file="test.cpp", line=10 * number) for number, name in enumerate(names, 1))
 
 
-def result(case: Case, status: CaseStatus = CaseStatus.PASSED, **facts: Any) -> CaseResult:
+def result(case: Case, status: CaseStatus = CaseStatus.PASSED, **facts: Any) -> CaseResult:  # noqa: ANN401 - fields of a CaseResult
     values: dict[str, Any] = {"assertions_passed": 3} | facts
     return CaseResult(case=case, status=status, **values)
 
 
-def completed(exit_code: int | None = 0, **facts: Any) -> Completed:
+def completed(exit_code: int | None = 0, **facts: Any) -> Completed:  # noqa: ANN401 - fields of a Completed
     values: dict[str, Any] = {
         "ending": Ending.EXITED,
         "exit_code": exit_code,
@@ -42,7 +42,7 @@ def outcome(
     names: Sequence[str] = NAMES,
     end: Completed | None = None,
     complete: bool = True,
-    **facts: Any,
+    **facts: Any,  # noqa: ANN401 - fields of an Outcome
 ) -> Outcome:
     report = FrameworkReport(
         results=results,
@@ -60,7 +60,7 @@ def outcome(
     return Outcome(**values)
 
 
-def green(**facts: Any) -> Outcome:
+def green(**facts: Any) -> Outcome:  # noqa: ANN401 - the same
     return outcome(*(result(case) for case in cases()), **facts)
 
 

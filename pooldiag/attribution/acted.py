@@ -1,25 +1,53 @@
-"""Whether an arm did what its role says: counters first, then the names of its variables in the target's files."""
+"""Whether an arm did what its role says.
 
-from collections.abc import Sequence
+Best first: a counter of the pool, a line that it prints, a canary, and the names of the arm's variables in
+the target's files, which are necessary and not sufficient.
+"""
 
-from pooldiag.model.arms import Acted, Arm, CounterRule, Isolation, Role
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pooldiag.model.arms import Acted, Arm, BannerRule, Confidence, CounterRule, Isolation, Role
 from pooldiag.model.outcomes import Outcome
+
+PRELOAD = "LD_PRELOAD"
+ENVIRONMENT_CALLS = frozenset({"setenv", "putenv"})
+"""Functions with which a target can undo an arm while it runs; looked for in the binary like a variable's name."""
+
+_KNOWN = {Confidence.SOURCE: "its source", Confidence.DOCUMENTATION: "documentation", Confidence.REPORT: "a report"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beforehand:
+    """What is known before any run.
+
+    `names` are the variable names found in the target's binary and libraries; `searchable` is False for
+    a target whose files cannot know them (a script, which may start anything). `canary` is what was seen
+    of the arm's switch on this machine.
+    """
+
+    names: frozenset[str]
+    searchable: bool
+    canary: tuple[Acted, str] | None = None
 
 
 def acted(
-    arm: Arm, outcomes: Sequence[Outcome], *, baseline: Sequence[Outcome], names: frozenset[str], searchable: bool
+    arm: Arm, outcomes: Sequence[Outcome], *, baseline: Sequence[Outcome], beforehand: Beforehand, changed: bool = False
 ) -> tuple[Acted | None, str]:
     """Return the state of an arm and what it rests on, from its outcomes and those of the baseline.
 
-    `names` are the variable names found in the target's binary and libraries; `searchable` is False for
-    a target whose files cannot know them (a script, which may start anything).
+    `changed`: the arm's runs do not read as the baseline's do.
     """
     if arm.role is Role.BASELINE:
         return None, "changes nothing"
     if arm.isolation is Isolation.ALONE:
         return Acted.PROVEN, "a process of its own"
-    counted = _by_counter(arm.proof, outcomes, baseline) if arm.proof is not None else None
-    return counted if counted is not None else _by_name(arm, names=names, searchable=searchable)
+    shown = _by_counter(arm.proof, outcomes, baseline) if arm.proof is not None else None
+    if shown is not None and shown[0] is Acted.INERT:
+        return Acted.INERT, "; ".join((shown[1], *_why_inert(arm, beforehand)))
+    if shown is None and arm.banner is not None:
+        shown = _by_banner(arm.banner, outcomes, baseline)
+    return shown if shown is not None else _by_canary(arm, beforehand, changed=changed or not outcomes)
 
 
 def _by_counter(
@@ -39,17 +67,63 @@ def _by_counter(
     return Acted.PROVEN, f"{rule.counter}={rule.equals}"
 
 
+def _why_inert(arm: Arm, beforehand: Beforehand) -> Iterator[str]:
+    """Yield what the target's files say about why a switch did nothing."""
+    missing = _missing(arm, beforehand)
+    if missing and beforehand.searchable:
+        yield f"neither the binary nor its libraries name {missing}"
+    elif ENVIRONMENT_CALLS & beforehand.names:
+        yield "the target calls setenv or putenv, so the arm may have been undone"
+
+
+def _missing(arm: Arm, beforehand: Beforehand) -> str:
+    """List the arm's own variables that no file of the target names."""
+    own = (name for name, _ in arm.environment.set if name not in arm.shared)
+    return ", ".join(name for name in own if name not in beforehand.names)
+
+
 def _values(rule: CounterRule, outcomes: Sequence[Outcome]) -> list[int]:
     return [outcome.counters[rule.counter] for outcome in outcomes if rule.counter in outcome.counters]
 
 
-def _by_name(arm: Arm, *, names: frozenset[str], searchable: bool) -> tuple[Acted, str]:
+def _by_banner(rule: BannerRule, outcomes: Sequence[Outcome], baseline: Sequence[Outcome]) -> tuple[Acted, str] | None:
+    """Read the arm's banner; None when it settles nothing: an arm and a baseline that both print it, or neither."""
+    seen = [rule.pattern in outcome.banners for outcome in outcomes]
+    before = any(rule.pattern in outcome.banners for outcome in baseline)
+    if not rule.printed:
+        if any(seen):
+            return Acted.INERT, f"it prints {rule.pattern!r}: the pool is there as before"
+        return (Acted.PROVEN, f"no longer prints {rule.pattern!r}") if seen and before and rule.sufficient else None
+    if seen and not all(seen):
+        return Acted.UNPROVEN, f"{seen.count(False)}/{len(seen)} runs do not print {rule.pattern!r}"
+    return (Acted.PROVEN, f"prints {rule.pattern!r}") if seen and not before and rule.sufficient else None
+
+
+def _by_canary(arm: Arm, beforehand: Beforehand, *, changed: bool) -> tuple[Acted, str]:
+    """Let the canary convict; it proves only the switch, so the target's files have to name it as well."""
+    canary = beforehand.canary
+    if canary is not None and canary[0] is Acted.INERT:
+        return canary
+    named = _by_name(arm, beforehand, changed=changed)
+    if canary is None or named[0] is Acted.INERT:
+        return named
+    return canary if beforehand.searchable else (Acted.UNPROVEN, f"{canary[1]}; {named[1]}")
+
+
+def _by_name(arm: Arm, beforehand: Beforehand, *, changed: bool) -> tuple[Acted, str]:
+    """Look for the arm's variables. A switch that nobody measured and that changes nothing may be none."""
     wanted = [name for name, _ in arm.environment.set if name not in arm.shared]
+    if PRELOAD in wanted:
+        wanted = [PRELOAD]  # what is preloaded reads the others
     if not wanted:
         return Acted.UNPROVEN, "no variable and no counter to go by"
-    if not searchable:
+    if not beforehand.searchable:
         return Acted.UNPROVEN, "not an ELF file: its text does not tell what it starts"
-    missing = [name for name in wanted if name not in names]
-    if missing:
-        return Acted.INERT, f"neither the binary nor its libraries name {', '.join(missing)}"
-    return Acted.PLAUSIBLE, f"the target's files name {', '.join(wanted)}"
+    missing = ", ".join(name for name in wanted if name not in beforehand.names)
+    if missing and not arm.late:
+        return Acted.INERT, f"neither the binary nor its libraries name {missing}"
+    if not changed and missing:
+        return Acted.UNPROVEN, f"changes nothing, and no file loaded at the start names {missing}"
+    if not changed and arm.confidence not in {None, Confidence.MEASURED}:
+        return Acted.UNPROVEN, f"changes nothing, and that it acts is known from {_KNOWN[arm.confidence]} only"
+    return Acted.PLAUSIBLE, "its runs differ" if missing else f"the target's files name {', '.join(wanted)}"

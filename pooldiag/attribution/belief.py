@@ -44,14 +44,27 @@ class Hypothesis:
 
 
 def hypotheses(mechanisms: Iterable[Mechanism] = MECHANISMS) -> tuple[Hypothesis, ...]:
-    """Give half of the prior to `independent`, a little to the catch-all, and the rest to the others alike."""
+    """Give half of the prior to `independent`, a little to the catch-all, and the rest to the others.
+
+    They share it alike, but for what a pool hides: a rare flake that happens to come with the bypass
+    looks like it, so it has half a share.
+    """
     rows = tuple(mechanisms)
-    each = (1 - INDEPENDENT_PRIOR - CATCH_ALL_PRIOR) / (len(rows) - 1)
+    shares = {row.id: _share(row) for row in rows if row.id != INDEPENDENT}
+    unit = (1 - INDEPENDENT_PRIOR - CATCH_ALL_PRIOR) / sum(shares.values())
     named = (
-        Hypothesis(id=row.id, prior=INDEPENDENT_PRIOR if row.id == INDEPENDENT else each, predictions=row.predictions)
+        Hypothesis(
+            id=row.id,
+            prior=INDEPENDENT_PRIOR if row.id == INDEPENDENT else shares[row.id] * unit,
+            predictions=row.predictions,
+        )
         for row in rows
     )
     return (*named, Hypothesis(id=CATCH_ALL, prior=CATCH_ALL_PRIOR, predictions={}))
+
+
+def _share(row: Mechanism) -> float:
+    return 0.5 if row.predictions[Role.BASELINE] is Prediction.GREEN else 1.0
 
 
 HYPOTHESES = hypotheses()

@@ -15,15 +15,17 @@ from pooldiag.attribution.belief import (
     counts_of,
     evidence_against,
     information,
+    next_red,
     posterior,
     shared_counts,
 )
 from pooldiag.attribution.evidence import RoleEvidence
 from pooldiag.attribution.mechanisms import MECHANISMS
-from pooldiag.attribution.rates import rate_of
+from pooldiag.attribution.rates import greens_until, rate_of
 from pooldiag.model.arms import Role
 from pooldiag.model.attributions import Attribution, Candidate, Prediction, RuledOut, Status
 from pooldiag.model.readings import Sight, Signature
+from pooldiag.model.settings import DEFAULT_CONFIDENCE, DEFAULT_MAX_RUNS
 
 BASELINE_RUNS = 2
 STILL_POSSIBLE = 0.01
@@ -43,8 +45,8 @@ _SETTLING_RUNS = 12
 class Plan:
     """How far a diagnosis may go. With `repeat` every arm runs so often, whatever the runs show."""
 
-    confidence: float = 0.99
-    max_runs: int = 64
+    confidence: float = DEFAULT_CONFIDENCE
+    max_runs: int = DEFAULT_MAX_RUNS
     budget_seconds: float | None = None
     repeat: int | None = None
 
@@ -95,9 +97,7 @@ def _end(evidence: Sequence[RoleEvidence], plan: Plan, spent: Spent) -> str | No
     return None
 
 
-def _tied(
-    evidence: Sequence[RoleEvidence], weights: Mapping[str, float], leader: str, confidence: float
-) -> bool:
+def _tied(evidence: Sequence[RoleEvidence], weights: Mapping[str, float], leader: str, confidence: float) -> bool:
     """Tell whether the leader shares its predictions for all arms with another, and little else is left to learn."""
     roles = [known.role for known in evidence if _can_tell(known)]
     shared = sum(weights[name] for name in alike(leader, roles))
@@ -193,6 +193,12 @@ def conclude(
         not_established=tuple(_open_questions(evidence, leader if established else None)),
         separators=() if decided else tuple(_separators(evidence)),
     )
+
+
+def greens_needed(baseline: Sequence[Sight], *, greens: int, confidence: float) -> int:
+    """Return how many more greens an arm needs until chance explains them less often than 1 - `confidence`."""
+    rate = next_red(baseline.count(Sight.SAME_RED), baseline.count(Sight.GREEN))
+    return max(0, greens_until(rate, confidence) - greens)
 
 
 def _red_of_all(counts: tuple[int, int]) -> tuple[int, int]:

@@ -1,6 +1,10 @@
-"""Targets that exist only as rates: a mechanism, a red rate, and the arms that can be run."""
+"""Targets that exist only as rates, to see how the engine does on faults that are known.
 
-from collections.abc import Sequence
+A simulated target has one mechanism of the table and a red rate; the engine diagnoses it run by run, as it
+would a real one. Nothing here is used by a diagnosis.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -8,34 +12,26 @@ from pooldiag.attribution.engine import Plan, Spent, conclude, next_step
 from pooldiag.attribution.evidence import RoleEvidence
 from pooldiag.attribution.mechanisms import MECHANISMS
 from pooldiag.model.arms import Acted, Role
-from pooldiag.model.attributions import Attribution, Prediction
+from pooldiag.model.attributions import Attribution, Mechanism, Prediction
 from pooldiag.model.readings import Sight, Signature, SignatureKind
 
-ROLES = (
-    Role.BASELINE,
-    Role.BYPASS,
-    Role.EXACT,
-    Role.PER_CASE,
-    Role.POISON_N,
-    Role.POISON_0,
-    Role.SERIAL,
-    Role.ISOLATE,
-)
-RED = Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case="victim", place="test.cpp:20")
-ROWS = {mechanism.id: mechanism for mechanism in MECHANISMS}
+ROLES = tuple(MECHANISMS[0].predictions)
+"""Every role that the table predicts, in its order."""
+
+_RED = Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case="victim", place="simulated")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulated:
     """A target with one fault. `free` are the red rates of the arms about which its mechanism says nothing."""
 
-    mechanism: str
+    mechanism: Mechanism
     rate: float = 1.0
-    free: dict[Role, float] = field(default_factory=dict)
+    free: Mapping[Role, float] = field(default_factory=dict)
 
     def run(self, role: Role, random: Random) -> Sight:
         """Play one run of a role."""
-        match ROWS[self.mechanism].predictions[role]:
+        match self.mechanism.predictions[role]:
             case Prediction.GREEN:
                 rate = 0.0
             case Prediction.ANYTHING:
@@ -47,14 +43,15 @@ class Simulated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """How one diagnosis of a simulated target went."""
+    """How the diagnosis of a simulated target went."""
 
     attribution: Attribution
     runs: int
-    sights: dict[Role, list[Sight]]
+    sights: Mapping[Role, Sequence[Sight]]
 
 
-def evidence(sights: dict[Role, list[Sight]]) -> tuple[RoleEvidence, ...]:
+def evidence(sights: Mapping[Role, Sequence[Sight]]) -> tuple[RoleEvidence, ...]:
+    """Return the evidence of arms that all acted, run ids made of a number and the role."""
     return tuple(
         RoleEvidence(
             role=role,
@@ -74,5 +71,5 @@ def diagnose(target: Simulated, random: Random, *, roles: Sequence[Role] = ROLES
     while (step := next_step(evidence(sights), plan, Spent(runs=runs))).role is not None:
         sights[step.role].append(target.run(step.role, random))
         runs += 1
-    attribution = conclude(evidence(sights), signature=RED, plan=plan, reason=step.reason)
+    attribution = conclude(evidence(sights), signature=_RED, plan=plan, reason=step.reason)
     return Trial(attribution=attribution, runs=runs, sights=sights)

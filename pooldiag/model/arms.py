@@ -30,10 +30,19 @@ class Isolation(StrEnum):
 class Acted(StrEnum):
     """How well it is known that an arm did what its role says."""
 
-    PROVEN = "proven"  # a counter or a banner says so
+    PROVEN = "proven"  # a counter, a banner or a canary says so
     PLAUSIBLE = "plausible"  # its variables' names stand in the binary or its libraries
     UNPROVEN = "unproven"  # nothing speaks for it
-    INERT = "inert"  # a counter contradicts it, or no file that could read its variables knows their names
+    INERT = "inert"  # one of these contradicts it, or no file that could read its variables knows their names
+
+
+class Confidence(StrEnum):
+    """How it is known that a switch does what its profile says."""
+
+    MEASURED = "measured"  # by a run on this project's machines
+    SOURCE = "source"  # read in the allocator's source
+    DOCUMENTATION = "documentation"  # read in its documentation
+    REPORT = "report"  # seen in somebody's report or script only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,15 +58,38 @@ class CounterRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BannerRule:
+    """A line that an arm that acted prints, or one that only the pool prints (`printed` False).
+
+    `sufficient` is False where it speaks for a part of the arm only.
+    """
+
+    pattern: str
+    printed: bool = True
+    sufficient: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
-    """One concrete environment, arguments and isolation that plays a role."""
+    """One concrete environment, arguments and isolation that plays a role.
+
+    `source` and `confidence` say how its switches are known; None stands for the user, who named them.
+    `one_sided`: its green is no evidence. `late`: its variables may be read by libraries that the target
+    loads while it runs, so a name missing in the files says nothing.
+    """
 
     role: Role
     environment: Environment = Environment()
     arguments: tuple[str, ...] = ()
     isolation: Isolation = Isolation.TOGETHER
     proof: CounterRule | None = None
+    banner: BannerRule | None = None
     shared: tuple[str, ...] = ()  # variables that all arms set, to print counters: no switch of this one
+    source: str | None = None
+    confidence: Confidence | None = None
+    caveat: str | None = None
+    one_sided: bool = False
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,18 +101,68 @@ class Counter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CanaryRule:
+    """What the canary must observe under an arm that acts: for each fact the values that are right.
+
+    `partly` and `inert` say what to change when some, and when none, of it is so.
+    """
+
+    role: Role
+    expects: tuple[tuple[str, tuple[str, ...]], ...]
+    partly: str | None = None
+    inert: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Canary:
+    """A small program of ours that prints what an allocator does, and what each arm must make of it.
+
+    `preload` is the beginning of the file name of a library of the target that it must be run with:
+    the allocator is in there. A target that has no such library has no canary.
+    """
+
+    argv: tuple[str, ...]
+    rules: tuple[CanaryRule, ...]
+    preload: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linkage:
+    """The library whose allocator the switches are for, and what takes that allocator's place.
+
+    `instead` are beginnings of library names, `symbols` what stands in a program that has another
+    allocator built in.
+    """
+
+    library: str
+    instead: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AllocatorProfile:
     """The switches of one allocator.
 
-    `markers` are variable names any of which, found in the target, selects the profile; `variables` are
-    all that it reads (removed from the inherited environment); `stats` makes it print its `counters`.
+    `markers` are variable names any of which, found in the target, selects the profile, `symbols` other
+    names that do so where no marker of any profile is found. `variables` are all that it reads (removed
+    from the inherited environment, but for those in `lists`: the arms' values go behind the inherited
+    one). Every run sets `always`, the baseline included; `stats` makes it print its `counters`.
+    `beneath` are pools that the arms leave in place. `no_switch` is the line of code that does what no
+    variable does: such a profile has no arms.
     """
 
     name: str
     title: str
     source: str
     markers: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
     arms: tuple[Arm, ...] = ()
+    always: Environment = Environment()
     stats: Environment = Environment()
     counters: tuple[Counter, ...] = ()
+    canary: Canary | None = None
+    linked: Linkage | None = None
+    beneath: tuple[str, ...] = ()
+    no_switch: str | None = None

@@ -76,6 +76,7 @@ class Outcome:
     outputs_due: bool = True  # False: the selection is not known to write the declared outputs
     printed: tuple[PrintedCensus, ...] = ()
     counters: Mapping[str, int] = field(default_factory=dict)
+    banners: frozenset[str] = frozenset()  # the patterns of the profile's banners that a line matched
     text_marks: tuple[str, ...] = ()  # lines of the output that tell an ending: sanitizer reports, aborts
     void_marks: tuple[str, ...] = ()  # why the run says nothing: disk, memory, a changed binary
     notes: tuple[str, ...] = ()

@@ -11,6 +11,8 @@ from pooldiag.model.cases import Order, Target
 MIB = 2**20
 GIB = 2**30
 DEFAULT_LOCK_WAIT_SECONDS = 2700.0
+DEFAULT_CONFIDENCE = 0.99
+DEFAULT_MAX_RUNS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +68,10 @@ class AttributeSettings:
     victim: str | None = None
     profile: AllocatorProfile
     arms: tuple[Arm, ...]
-    repeat: int | None = None  # None: baseline twice, every other arm once
+    repeat: int | None = None  # None: as many runs as it takes, chosen one at a time
+    confidence: float = DEFAULT_CONFIDENCE
+    max_runs: int = DEFAULT_MAX_RUNS
+    budget_seconds: float | None = None
     outputs: tuple[OutputSpec, ...] = ()
     requires: tuple[Path, ...] = ()
     before: tuple[str, ...] = ()

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
-from pooldiag.attribution.acted import acted
-from pooldiag.model.arms import Acted, Arm, CounterRule, Isolation, Role
+import pytest
+
+from pooldiag.attribution.acted import Beforehand, acted
+from pooldiag.model.arms import Acted, Arm, BannerRule, Confidence, CounterRule, Isolation, Role
 from pooldiag.model.runs import Environment
 from tests.builders import green
 
@@ -14,13 +16,17 @@ BYPASS = Arm(
     shared=("POOL_STATS",),
 )
 NAMES = frozenset({"POOL_OFF", "POOL_STATS"})
+KNOWN = Beforehand(names=NAMES, searchable=True)
+SWITCH = replace(BYPASS, proof=None)
+PROVEN = (Acted.PROVEN, "canary: all blocks come zeroed")
+INERT = (Acted.INERT, "all blocks keep stale content")
 
 
 def judge(
     arm: Arm, *hits: int, baseline: tuple[int, ...] = (5,), names: frozenset[str] = NAMES, searchable: bool = True
 ) -> tuple[Acted | None, str]:
     outcomes, others = ([green(counters={"hits": hit}) for hit in some] for some in (hits, baseline))
-    return acted(arm, outcomes, baseline=others, names=names, searchable=searchable)
+    return acted(arm, outcomes, baseline=others, beforehand=Beforehand(names=names, searchable=searchable))
 
 
 def state(
@@ -66,7 +72,7 @@ def test_the_counter_of_the_bypass_does_not_prove_the_fill_on_top_of_it() -> Non
 
 def test_without_a_counter_the_name_in_the_files_makes_it_plausible() -> None:
     assert state(BYPASS) is Acted.PLAUSIBLE
-    assert acted(BYPASS, [green()], baseline=[], names=NAMES, searchable=True)[0] is Acted.PLAUSIBLE
+    assert acted(BYPASS, [green()], baseline=[], beforehand=KNOWN)[0] is Acted.PLAUSIBLE
 
 
 def test_a_variable_that_no_file_names_makes_it_inert() -> None:
@@ -80,3 +86,83 @@ def test_the_variable_that_only_prints_counters_is_no_switch() -> None:
 def test_a_script_cannot_be_searched() -> None:
     assert state(BYPASS, searchable=False) is Acted.UNPROVEN
     assert state(BYPASS, 0, searchable=False) is Acted.PROVEN
+
+
+def told(arm: Arm, known: Beforehand = KNOWN, *, changed: bool = False, runs: int = 1) -> tuple[Acted | None, str]:
+    return acted(arm, [green()] * runs, baseline=[green()], beforehand=known, changed=changed)
+
+
+def test_a_canary_proves_what_the_targets_files_name_as_well() -> None:
+    assert told(SWITCH, replace(KNOWN, canary=PROVEN)) == PROVEN
+    assert told(SWITCH, replace(KNOWN, canary=PROVEN, names=frozenset()))[0] is Acted.INERT
+
+
+def test_a_canary_convicts_by_itself() -> None:
+    assert told(SWITCH, replace(KNOWN, canary=INERT)) == INERT
+    assert told(SWITCH, replace(KNOWN, canary=INERT, searchable=False)) == INERT
+
+
+def test_a_canary_does_not_tell_what_a_script_starts() -> None:
+    state, why = told(SWITCH, replace(KNOWN, canary=PROVEN, searchable=False))
+    assert state is Acted.UNPROVEN
+    assert "come zeroed" in why
+    assert "not an ELF file" in why
+
+
+def test_a_counter_outranks_a_canary() -> None:
+    known = replace(KNOWN, canary=INERT)
+    outcomes = [green(counters={"hits": 0})]
+    assert acted(BYPASS, outcomes, baseline=[], beforehand=known)[0] is Acted.PROVEN
+
+
+def test_what_is_preloaded_reads_the_other_variables() -> None:
+    variables = (("LD_PRELOAD", "other.so"), ("OTHER_FILL", "1"))
+    arm = replace(SWITCH, environment=Environment(set=variables))
+    assert told(arm, replace(KNOWN, names=frozenset({"LD_PRELOAD"})))[0] is Acted.PLAUSIBLE
+    assert told(arm, replace(KNOWN, names=frozenset({"OTHER_FILL"})))[0] is Acted.INERT
+
+
+@pytest.mark.parametrize("confidence", [Confidence.SOURCE, Confidence.DOCUMENTATION, Confidence.REPORT])
+def test_a_switch_that_nobody_measured_and_that_changes_nothing_is_unproven(confidence: Confidence) -> None:
+    arm = replace(SWITCH, confidence=confidence)
+    assert told(arm)[0] is Acted.UNPROVEN
+    assert told(arm, changed=True)[0] is Acted.PLAUSIBLE
+    assert told(arm, runs=0)[0] is Acted.PLAUSIBLE  # else it would never be tried
+    assert told(replace(arm, confidence=Confidence.MEASURED))[0] is Acted.PLAUSIBLE
+
+
+def test_a_library_that_is_loaded_later_may_know_the_name() -> None:
+    arm = replace(SWITCH, late=True)
+    nameless = replace(KNOWN, names=frozenset())
+    state, why = told(arm, nameless)
+    assert state is Acted.UNPROVEN
+    assert "POOL_OFF" in why
+    assert told(arm, nameless, changed=True)[0] is Acted.PLAUSIBLE
+    assert told(arm)[0] is Acted.PLAUSIBLE
+
+
+def banner(rule: BannerRule, *arm: bool, baseline: bool) -> tuple[Acted | None, str]:
+    seen = frozenset({rule.pattern})
+    outcomes, others = ([green(banners=seen if one else frozenset()) for one in some] for some in (arm, [baseline]))
+    return acted(replace(SWITCH, banner=rule), outcomes, baseline=others, beforehand=KNOWN)
+
+
+def test_a_banner_that_only_the_arm_prints_proves_it() -> None:
+    rule = BannerRule(pattern="no pool")
+    assert banner(rule, True, True, baseline=False)[0] is Acted.PROVEN
+    assert banner(rule, True, baseline=True)[0] is Acted.PLAUSIBLE  # the baseline prints it too: no proof
+    assert banner(rule, True, False, baseline=False)[0] is Acted.UNPROVEN
+    assert banner(rule, baseline=False)[0] is Acted.PLAUSIBLE  # it has not run yet
+
+
+def test_a_banner_of_the_pool_convicts_and_its_absence_proves() -> None:
+    rule = BannerRule(pattern="new pool named", printed=False)
+    assert banner(rule, False, baseline=True)[0] is Acted.PROVEN
+    assert banner(rule, False, True, baseline=True)[0] is Acted.INERT
+    assert banner(rule, False, baseline=False)[0] is Acted.PLAUSIBLE  # it is printed nowhere: nothing was learnt
+
+
+def test_a_banner_that_speaks_for_a_part_proves_nothing_and_its_absence_tells() -> None:
+    rule = BannerRule(pattern="other allocator", sufficient=False)
+    assert banner(rule, True, baseline=False)[0] is Acted.PLAUSIBLE
+    assert banner(rule, False, baseline=False)[0] is Acted.UNPROVEN

@@ -9,11 +9,13 @@ from pooldiag.attribution.belief import posterior
 from pooldiag.attribution.engine import Plan, Spent, conclude, next_step, percent
 from pooldiag.attribution.evidence import RoleEvidence
 from pooldiag.attribution.mechanisms import MECHANISMS
+from pooldiag.attribution.simulation import ROLES, Simulated, diagnose, evidence
 from pooldiag.model.arms import Acted, Role
 from pooldiag.model.attributions import Attribution, Status
-from pooldiag.model.readings import Sight
-from tests.attribution.simulated import RED, ROLES, ROWS, Simulated, diagnose, evidence
+from pooldiag.model.readings import Sight, Signature, SignatureKind
 
+RED = Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case="victim", place="test.cpp:20")
+ROWS = {mechanism.id: mechanism for mechanism in MECHANISMS}
 SIGHTS = {"R": Sight.SAME_RED, "G": Sight.GREEN, "N": Sight.NEW_RED, "-": Sight.NOTHING}
 TIMING = {Role.BYPASS: 1.0, Role.EXACT: 0.0, Role.POISON_N: 1.0, Role.POISON_0: 0.0, Role.ISOLATE: 1.0}
 STREAM = {Role.PER_CASE: 0.0, Role.ISOLATE: 1.0}
@@ -30,7 +32,7 @@ def said(**letters: str) -> Attribution:
 
 
 def steady(mechanism: str) -> Simulated:
-    return Simulated(mechanism=mechanism, free=FREE.get(mechanism, {}))
+    return Simulated(mechanism=ROWS[mechanism], free=FREE.get(mechanism, {}))
 
 
 @pytest.mark.parametrize("mechanism", ROWS)
@@ -59,14 +61,14 @@ def test_bypass_exact_and_per_case_alone_are_one_of_three_with_the_arms_that_sep
 @pytest.mark.parametrize("rate", [0.1, 0.3, 0.43, 0.7, 0.9])
 def test_an_independent_flake_is_hardly_ever_blamed_on_anything_else(rate: float) -> None:
     random = Random(11)
-    trials = [diagnose(Simulated(mechanism="independent", rate=rate), random) for _ in range(60)]
+    trials = [diagnose(Simulated(mechanism=ROWS["independent"], rate=rate), random) for _ in range(60)]
     wrong = [trial for trial in trials if trial.attribution.mechanism not in {None, "independent"}]
     assert len(wrong) <= 1
 
 
 def test_a_flake_of_43_percent_is_independent_with_its_rate() -> None:
     random = Random(3)
-    trials = [diagnose(Simulated(mechanism="independent", rate=0.43), random) for _ in range(20)]
+    trials = [diagnose(Simulated(mechanism=ROWS["independent"], rate=0.43), random) for _ in range(20)]
     named = [trial.attribution for trial in trials if trial.attribution.mechanism == "independent"]
     assert len(named) >= 10
     rates = [attribution.rate for attribution in named if attribution.rate is not None]
@@ -76,7 +78,7 @@ def test_a_flake_of_43_percent_is_independent_with_its_rate() -> None:
 
 def test_a_flaky_reuse_is_named_or_left_open_and_seldom_wrong() -> None:
     random = Random(5)
-    trials = [diagnose(Simulated(mechanism="cross-device-reuse", rate=0.6), random) for _ in range(40)]
+    trials = [diagnose(Simulated(mechanism=ROWS["cross-device-reuse"], rate=0.6), random) for _ in range(40)]
     names = [trial.attribution.mechanism for trial in trials if trial.attribution.status is not Status.GREEN]
     assert names.count("cross-device-reuse") >= 0.8 * len(names)
     assert set(names) <= {"cross-device-reuse", None}

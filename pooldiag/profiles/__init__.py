@@ -5,7 +5,7 @@ from importlib.resources import files
 
 from pooldiag.model.arms import AllocatorProfile
 from pooldiag.profiles.custom import NO_PROFILE, custom_profile
-from pooldiag.profiles.inherited import inherited_changes, inherited_remarks
+from pooldiag.profiles.inherited import inherited_changes, inherited_remarks, with_inherited
 from pooldiag.profiles.loader import load_profile
 from pooldiag.profiles.switches import SWITCHABLE_ROLES, arms_of
 
@@ -21,6 +21,7 @@ __all__ = [
     "load_profile",
     "markers",
     "recognise",
+    "with_inherited",
 ]
 
 
@@ -49,16 +50,54 @@ class PackagedProfiles(Mapping[str, AllocatorProfile]):
         return len(self._names)
 
 
-PROFILES: Mapping[str, AllocatorProfile] = PackagedProfiles(("vt",))
+PROFILES: Mapping[str, AllocatorProfile] = PackagedProfiles(
+    (
+        "vt",
+        "glibc",
+        "tcmalloc-debug",
+        "asan",
+        "python",
+        "pytorch",
+        "pytorch-rocm",
+        "jax",
+        "tensorflow",
+        "paddle",
+        "mxnet",
+        "dali",
+        "quda",
+        "ctranslate2",
+        "arrayfire",
+        "cudajl",
+        "omp-offload",
+        "level-zero",
+        "tinygrad",
+        "cupy",
+        "rmm",
+        "onnxruntime",
+        "ggml",
+        "tensorrt",
+        "numpy",
+    )
+)
 
 
 def markers(profiles: Mapping[str, AllocatorProfile] = PROFILES) -> frozenset[bytes]:
     """Return what to look for in a target and its libraries, for `recognise` to be told what was found."""
-    return frozenset(marker.encode() for profile in profiles.values() for marker in profile.markers)
+    return frozenset(name.encode() for profile in profiles.values() for name in (*profile.markers, *profile.symbols))
 
 
 def recognise(found: frozenset[bytes], profiles: Mapping[str, AllocatorProfile] = PROFILES) -> AllocatorProfile | None:
-    """Return the profile most of whose markers were found, the first of equals; None when none was."""
-    counts = {name: sum(marker.encode() in found for marker in profile.markers) for name, profile in profiles.items()}
-    best = max(counts, key=lambda name: counts[name], default=None)
-    return profiles[best] if best is not None and counts[best] else None
+    """Return the profile most of whose markers were found, the first of equals; None when none was.
+
+    A symbol counts where no marker of any profile was found: an instrumented program that has a pool of its
+    own is asked about its pool.
+    """
+    return _best(found, {profile: profile.markers for profile in profiles.values()}) or _best(
+        found, {profile: profile.symbols for profile in profiles.values()}
+    )
+
+
+def _best(found: frozenset[bytes], names: Mapping[AllocatorProfile, tuple[str, ...]]) -> AllocatorProfile | None:
+    counts = {profile: sum(name.encode() in found for name in marks) for profile, marks in names.items()}
+    best = max(counts, key=lambda profile: counts[profile], default=None)
+    return best if best is not None and counts[best] else None

@@ -2,12 +2,13 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
 
 from pooldiag.model.arms import AllocatorProfile
+from pooldiag.model.runs import Environment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +49,28 @@ def inherited_changes(
         (name, value)
         for name, value in sorted(environ.items())
         if name not in staying and (name in profile.variables or any(rule.covers(name) for rule in removed))
+    )
+
+
+def with_inherited(profile: AllocatorProfile, environ: Mapping[str, str]) -> AllocatorProfile:
+    """Return the profile with the user's own options kept, where a variable holds a list of them.
+
+    What every run and every arm sets goes behind the inherited value: the last of two options counts. Such
+    a variable stays in the environment of a run that sets none.
+    """
+    own = {name: environ[name] for name in profile.lists if environ.get(name)}
+    if not own:
+        return profile
+
+    def behind(environment: Environment) -> Environment:
+        pairs = tuple((name, f"{own[name]}:{value}" if name in own else value) for name, value in environment.set)
+        return replace(environment, set=pairs)
+
+    return replace(
+        profile,
+        variables=tuple(name for name in profile.variables if name not in own),
+        always=behind(profile.always),
+        arms=tuple(replace(arm, environment=behind(arm.environment)) for arm in profile.arms),
     )
 
 

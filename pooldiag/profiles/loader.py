@@ -1,93 +1,51 @@
 """Reads a profile, one TOML file an allocator, and checks all of it: a misspelt switch would be an inert arm."""
 
 import tomllib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 
 from pooldiag.errors import UsageError
-from pooldiag.model.arms import AllocatorProfile, Arm, Counter, CounterRule, Role
+from pooldiag.model.arms import AllocatorProfile, Arm, BannerRule, Confidence, Counter, CounterRule, Linkage, Role
 from pooldiag.model.runs import Environment
+from pooldiag.profiles.canaries import load_canary
 from pooldiag.profiles.switches import (
+    check_banner,
     check_counter,
     check_environment,
     check_variable,
     in_order,
-    nearest,
     role_named,
 )
+from pooldiag.profiles.tables import Table
 
-_PROFILE_KEYS = ("title", "source", "markers", "variables", "stats", "counters", "arms")
+_PROFILE_KEYS = (
+    "title",
+    "source",
+    "markers",
+    "symbols",
+    "variables",
+    "lists",
+    "late",
+    "always",
+    "stats",
+    "counters",
+    "arms",
+    "canary",
+    "linked",
+    "beneath",
+    "no_switch",
+)
 _ENVIRONMENT_KEYS = ("set", "unset")
-_ARM_KEYS = (*_ENVIRONMENT_KEYS, "arguments", "proof", "source")
+_ARM_KEYS = (*_ENVIRONMENT_KEYS, "arguments", "proof", "banner", "source", "confidence", "caveat", "one_sided")
 _PROOF_KEYS = ("counter", "equals")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Table:
-    """One TOML table; every error names the profile and the key."""
-
-    where: str
-    values: dict[str, object]
-
-    def only(self, keys: Iterable[str]) -> "_Table":
-        """Refuse a key that is not among `keys`."""
-        known = tuple(keys)
-        for key in self.values:
-            if key not in known:
-                raise UsageError(f"{self.where}: unknown key {key!r}", hint=f"nearest: {nearest(key, known)}")
-        return self
-
-    def text(self, key: str) -> str:
-        """Return a string that must be there and say something."""
-        value = self.values.get(key)
-        if not isinstance(value, str) or not value.strip():
-            raise self._wrong(key, "a string that is not empty")
-        return value
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """Return an array of strings; empty when absent."""
-        value = self.values.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self._wrong(key, "an array of strings")
-        return tuple(value)
-
-    def integer(self, key: str) -> int:
-        """Return an integer that must be there."""
-        value = self.values.get(key)
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise self._wrong(key, "an integer")
-        return value
-
-    def table(self, key: str) -> "_Table":
-        """Return a table; empty when absent."""
-        value = self.values.get(key, {})
-        if not isinstance(value, dict):
-            raise self._wrong(key, "a table")
-        return _Table(where=f"{self.where}: {key}", values=value)
-
-    def pairs(self, key: str) -> tuple[tuple[str, str], ...]:
-        """Return a table of strings as pairs; a number is refused, for 1 and "01" are not the same to a getenv."""
-        table = self.table(key)
-        return tuple((name, table.string(name)) for name in table.values)
-
-    def string(self, key: str) -> str:
-        """Return a string that must be there, and may be empty."""
-        value = self.values.get(key)
-        if not isinstance(value, str):
-            raise self._wrong(key, "a string")
-        return value
-
-    def _wrong(self, key: str, expected: str) -> UsageError:
-        if key not in self.values:
-            return UsageError(f"{self.where}: {key} is missing", hint=f"expected {expected}")
-        return UsageError(f"{self.where}: {key} = {self.values[key]!r}", hint=f"expected {expected}")
+_BANNER_KEYS = ("pattern", "printed", "sufficient")
+_LINKED_KEYS = ("library", "instead", "symbols")
 
 
 def load_profile(text: str, *, name: str) -> AllocatorProfile:
     """Read the TOML text of the profile `name`. Raises UsageError for anything that is not as it should be."""
     where = f"profile {name}"
     try:
-        top = _Table(where=where, values=tomllib.loads(text)).only(_PROFILE_KEYS)
+        top = Table(where=where, values=tomllib.loads(text)).only(_PROFILE_KEYS)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{where}: not TOML: {error}") from error
     profile = AllocatorProfile(
@@ -95,48 +53,91 @@ def load_profile(text: str, *, name: str) -> AllocatorProfile:
         title=top.text("title"),
         source=top.text("source"),
         markers=top.texts("markers"),
+        symbols=top.texts("symbols"),
         variables=tuple(check_variable(variable, where=f"{where}: variables") for variable in top.texts("variables")),
-        arms=in_order(_arms(top.table("arms"))),
+        lists=top.texts("lists"),
+        arms=in_order(_arms(top.table("arms"), late=top.flag("late"))),
+        always=_environment(top.table("always").only(_ENVIRONMENT_KEYS)),
         stats=_environment(top.table("stats").only(_ENVIRONMENT_KEYS)),
         counters=_counters(top.table("counters")),
+        canary=load_canary(top.table("canary")) if "canary" in top.values else None,
+        linked=_linkage(top.table("linked").only(_LINKED_KEYS)) if "linked" in top.values else None,
+        beneath=top.texts("beneath"),
+        no_switch=top.text_if_any("no_switch"),
     )
-    _check_names(profile, where=where)
-    _check_proofs(profile, where=where)
-    _check_poison(profile, where=where)
+    _check(profile, where=where)
     return profile
 
 
-def _arms(table: _Table) -> list[Arm]:
-    return [_arm(table.table(role).only(_ARM_KEYS), role_named(role, where=table.where)) for role in table.values]
+def _check(profile: AllocatorProfile, *, where: str) -> None:
+    """Check what holds between the parts of a profile."""
+    _check_names(profile, where=where)
+    _check_proofs(profile, where=where)
+    _check_poison(profile, where=where)
+    _check_canary(profile, where=where)
+    if profile.no_switch is not None and profile.arms:
+        raise UsageError(f"{where}: has arms, and says that no switch exists", hint="leave no_switch out")
 
 
-def _arm(table: _Table, role: Role) -> Arm:
-    table.text("source")  # a switch of which nobody can say where it was read is not shipped
+def _arms(table: Table, *, late: bool) -> list[Arm]:
+    arms = [_arm(table.table(role).only(_ARM_KEYS), role_named(role, where=table.where)) for role in table.values]
+    return [replace(arm, late=late) for arm in arms]
+
+
+def _arm(table: Table, role: Role) -> Arm:
     environment, arguments = _environment(table), table.texts("arguments")
     if not (environment.set or environment.unset or arguments):
         raise UsageError(f"{table.where}: changes nothing", hint="expected set, unset or arguments")
-    proof = _proof(table.table("proof").only(_PROOF_KEYS), role) if "proof" in table.values else None
-    return Arm(role=role, environment=environment, arguments=arguments, proof=proof)
+    return Arm(
+        role=role,
+        environment=environment,
+        arguments=arguments,
+        proof=_proof(table.table("proof").only(_PROOF_KEYS), role) if "proof" in table.values else None,
+        banner=_banner(table.table("banner").only(_BANNER_KEYS)) if "banner" in table.values else None,
+        source=table.text("source"),  # a switch of which nobody can say where it was read is not shipped
+        confidence=_confidence(table),
+        caveat=table.text_if_any("caveat"),
+        one_sided=table.flag("one_sided"),
+    )
 
 
-def _environment(table: _Table) -> Environment:
+def _confidence(table: Table) -> Confidence:
+    text = table.text("confidence")
+    if text not in set(Confidence):
+        raise UsageError(f"{table.where}: no confidence {text!r}", hint=f"one of: {', '.join(Confidence)}")
+    return Confidence(text)
+
+
+def _banner(table: Table) -> BannerRule:
+    return BannerRule(
+        pattern=check_banner(table.text("pattern"), where=table.where),
+        printed=table.flag("printed", default=True),
+        sufficient=table.flag("sufficient", default=True),
+    )
+
+
+def _linkage(table: Table) -> Linkage:
+    return Linkage(library=table.text("library"), instead=table.texts("instead"), symbols=table.texts("symbols"))
+
+
+def _environment(table: Table) -> Environment:
     environment = Environment(set=table.pairs("set"), unset=table.texts("unset"))
     return check_environment(environment, where=table.where)
 
 
-def _proof(table: _Table, role: Role) -> CounterRule:
+def _proof(table: Table, role: Role) -> CounterRule:
     """Read a rule; under a NaN fill it speaks for the bypass beneath and not for the fill."""
     sufficient = role is not Role.POISON_N
     return CounterRule(counter=table.text("counter"), equals=table.integer("equals"), sufficient=sufficient)
 
 
-def _counters(table: _Table) -> tuple[Counter, ...]:
+def _counters(table: Table) -> tuple[Counter, ...]:
     return tuple(check_counter(name, table.text(name), where=f"{table.where}: {name}") for name in table.values)
 
 
 def _check_names(profile: AllocatorProfile, *, where: str) -> None:
     """Refuse a variable that is not listed: the baseline would inherit it."""
-    named = [*profile.markers, *(name for name, _ in profile.stats.set)]
+    named = [*profile.markers, *profile.lists, *(name for name, _ in (*profile.always.set, *profile.stats.set))]
     named += [name for arm in profile.arms for name, _ in arm.environment.set]
     for name in named:
         if name not in profile.variables:
@@ -151,6 +152,13 @@ def _check_proofs(profile: AllocatorProfile, *, where: str) -> None:
                 f"{where}: {arm.role} is proven by {arm.proof.counter!r}, which is no counter",
                 hint=f"counters: {', '.join(counters) or 'none'}",
             )
+
+
+def _check_canary(profile: AllocatorProfile, *, where: str) -> None:
+    roles = [arm.role for arm in profile.arms]
+    for rule in profile.canary.rules if profile.canary is not None else ():
+        if rule.role not in roles:
+            raise UsageError(f"{where}: the canary is asked about {rule.role}, which is no arm", hint="add the arm")
 
 
 def _check_poison(profile: AllocatorProfile, *, where: str) -> None:

@@ -21,14 +21,15 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 def arms_of(profile: AllocatorProfile) -> tuple[Arm, ...]:
     """Return every arm that a diagnosis can run: the profile's own between the baseline and isolation.
 
-    All of them make the target print its counters, the baseline included: else they would differ in more
-    than their role.
+    All of them set what every run of the profile sets and make the target print its counters, the
+    baseline included: else they would differ in more than their role.
     """
     baseline = Arm(role=Role.BASELINE)
     isolate = Arm(role=Role.ISOLATE, isolation=Isolation.ALONE)
     shared = tuple(name for name, _ in profile.stats.set)
+    everywhere = profile.always.merged(profile.stats)
     return tuple(
-        replace(arm, environment=profile.stats.merged(arm.environment), shared=shared)
+        replace(arm, environment=everywhere.merged(arm.environment), shared=shared)
         for arm in (baseline, *in_order(profile.arms), isolate)
     )
 
@@ -88,6 +89,17 @@ def check_counter(name: str, pattern: str, *, where: str) -> Counter:
     if compiled.search("") is not None:
         raise UsageError(f"{where}: {pattern!r} matches an empty line", hint=r"a number has a digit: (\d+), not (\d*)")
     return Counter(name=name, pattern=pattern)
+
+
+def check_banner(pattern: str, *, where: str) -> str:
+    """Return the pattern of a line that an allocator prints, or raise UsageError."""
+    try:
+        compiled = re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise UsageError(f"{where}: {pattern!r} is no regular expression: {error}", hint="a line it prints") from error
+    if compiled.search("") is not None:
+        raise UsageError(f"{where}: {pattern!r} matches an empty line", hint="name the words that it prints")
+    return pattern
 
 
 def on_top_of(bypass: Arm, poison: Arm) -> Arm:

@@ -2,7 +2,16 @@
 
 import pytest
 
-from pooldiag.profiles import NO_PROFILE, PROFILES, custom_profile, inherited_changes, inherited_remarks
+from pooldiag.model.arms import Role
+from pooldiag.profiles import (
+    NO_PROFILE,
+    PROFILES,
+    arms_of,
+    custom_profile,
+    inherited_changes,
+    inherited_remarks,
+    with_inherited,
+)
 from pooldiag.profiles.inherited import inherited_rules
 
 
@@ -57,6 +66,20 @@ def test_a_preloaded_library_is_told_with_a_reason() -> None:
     remarks = inherited_remarks(environ)
     assert [name for name, _ in remarks] == ["ASAN_OPTIONS", "LD_PRELOAD"]
     assert "malloc" in dict(remarks)["LD_PRELOAD"]
+
+
+def test_the_users_own_options_stay_in_front_of_those_of_every_arm() -> None:
+    environ = {"ASAN_OPTIONS": "detect_leaks=0", "PATH": "/bin"}
+    profile = with_inherited(PROFILES["asan"], environ)
+    for arm in arms_of(profile):
+        assert dict(arm.environment.set)["ASAN_OPTIONS"].startswith("detect_leaks=0:quarantine_size_mb=")
+    assert Role.BASELINE in {arm.role for arm in arms_of(profile)}
+    assert inherited_changes(environ, profile) == ()  # it is not gone, so nothing is told to be
+
+
+def test_without_options_of_the_user_a_profile_is_as_it_comes() -> None:
+    assert with_inherited(PROFILES["asan"], {"ASAN_OPTIONS": "", "PATH": "/bin"}) is PROFILES["asan"]
+    assert with_inherited(PROFILES["glibc"], {"GLIBC_TUNABLES": "glibc.malloc.check=3"}) is PROFILES["glibc"]
 
 
 def test_every_rule_has_names_a_reason_and_a_kind_that_is_known() -> None:

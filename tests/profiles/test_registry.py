@@ -1,6 +1,7 @@
 """The packaged profiles, and which one a target is taken for."""
 
 import re
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 import pooldiag.profiles
 from pooldiag.model.arms import AllocatorProfile, CounterRule, Isolation, Role
 from pooldiag.model.runs import Environment
-from pooldiag.profiles import NO_PROFILE, PROFILES, PackagedProfiles, arms_of, markers, recognise
+from pooldiag.profiles import NO_PROFILE, PROFILES, PackagedProfiles, arms_of, inherited_changes, markers, recognise
 from pooldiag.profiles.switches import SWITCHABLE_ROLES
 
 FOLDER = Path(pooldiag.profiles.__file__).parent
@@ -27,9 +28,51 @@ def test_every_profile_file_is_in_the_registry_and_has_a_file() -> None:
 def test_every_packaged_profile_passes_the_loader_and_can_be_recognised_alone(name: str) -> None:
     loaded = PROFILES[name]
     assert loaded.name == name
-    assert loaded.arms
-    for marker in loaded.markers:
+    assert bool(loaded.arms) is (loaded.no_switch is None)
+    for marker in (*loaded.markers, *loaded.symbols):
         assert recognise(frozenset({marker.encode()})) is loaded
+
+
+@pytest.mark.parametrize("name", ["glibc", "python", "tcmalloc-debug", "jax", "numpy"])
+def test_what_is_in_every_program_or_in_none_is_taken_only_when_asked_for(name: str) -> None:
+    assert not (*PROFILES[name].markers, *PROFILES[name].symbols)
+
+
+def test_an_instrumented_program_is_asked_about_its_own_pool_first() -> None:
+    assert recognise(frozenset({b"__asan_init"})) is PROFILES["asan"]
+    assert recognise(frozenset({b"__asan_init", b"VT_POOL_EXACT"})) is PROFILES["vt"]
+
+
+@pytest.mark.parametrize("name", sorted(PROFILES))
+def test_every_arm_says_where_it_was_read_and_off_means_unset(name: str) -> None:
+    explicit = {"dali", "quda", "omp-offload", "level-zero", "tinygrad", "tcmalloc-debug", "paddle", "vt"}
+    for arm in PROFILES[name].arms:
+        assert arm.source
+        assert arm.confidence is not None
+        assert name in explicit or all(value != "0" for _, value in arm.environment.set)
+
+
+@pytest.mark.parametrize("name", sorted(PROFILES))
+def test_the_variables_of_a_profile_never_reach_the_baseline(name: str) -> None:
+    loaded = PROFILES[name]
+    environ = dict.fromkeys(loaded.variables, "1")
+    assert {removed for removed, _ in inherited_changes(environ, loaded)} == set(loaded.variables)
+
+
+@pytest.mark.parametrize("name", sorted(set(PROFILES) - {"vt"}))
+def test_the_variables_of_known_allocators_are_removed_whatever_the_profile(name: str) -> None:
+    """What only prints stays, and so does what a target may not start without."""
+    printing = {variable for variable, _ in PROFILES[name].stats.set}
+    kept = {"ASAN_OPTIONS", "LD_PRELOAD", "LRU", "DALI_USE_VMM", "NEOReadDebugKeys"}
+    environ = dict.fromkeys(set(PROFILES[name].variables) - printing - kept, "1")
+    assert {removed for removed, _ in inherited_changes(environ, NO_PROFILE)} == set(environ)
+
+
+@pytest.mark.parametrize("name", ["glibc", "tcmalloc-debug", "asan", "python"])
+def test_every_arm_of_a_profile_that_is_tested_here_has_a_canary(name: str) -> None:
+    loaded = PROFILES[name]
+    assert loaded.canary is not None
+    assert {rule.role for rule in loaded.canary.rules} == {arm.role for arm in loaded.arms}
 
 
 @pytest.mark.parametrize("name", sorted(PROFILES))
@@ -102,6 +145,14 @@ def test_arms_come_in_the_order_of_the_table_and_all_print_the_counters() -> Non
     assert dict(arms[1].environment.set) == {"VT_POOL_STATS": "1", "VT_POOL_BYPASS": "1"}
 
 
+def test_what_every_run_sets_is_under_every_arm_and_an_arm_can_set_it_anew() -> None:
+    asan = {arm.role: dict(arm.environment.set)["ASAN_OPTIONS"] for arm in arms_of(PROFILES["asan"])}
+    assert asan[Role.BASELINE] == asan[Role.ISOLATE]
+    assert "quarantine_size_mb=0:" in asan[Role.BASELINE]
+    assert "quarantine_size_mb=256:" in asan[Role.BYPASS]
+    assert all(arm.shared == () for arm in arms_of(PROFILES["asan"]))
+
+
 def test_only_the_isolating_arm_runs_cases_alone() -> None:
     assert [arm.role for arm in arms_of(PROFILES["vt"]) if arm.isolation is Isolation.ALONE] == [Role.ISOLATE]
 
@@ -120,6 +171,14 @@ def test_the_profile_with_the_most_markers_found_is_taken() -> None:
     known = {"a": profile("a", "SHARED", "A_ONLY"), "b": profile("b", "SHARED", "B_ONE", "B_TWO")}
     assert recognise(frozenset({b"SHARED", b"B_TWO"}), known) is known["b"]
     assert recognise(frozenset({b"SHARED"}), known) is known["a"]  # the first of equals
+
+
+def test_a_symbol_is_looked_for_and_counts_where_no_marker_was_found() -> None:
+    by_symbol = replace(profile("a"), symbols=("a_init",))
+    known = {"a": by_symbol, "b": profile("b", "B_ONE")}
+    assert markers(known) == {b"a_init", b"B_ONE"}
+    assert recognise(frozenset({b"a_init"}), known) is by_symbol
+    assert recognise(frozenset({b"a_init", b"B_ONE"}), known) is known["b"]
 
 
 def test_nothing_found_is_no_profile() -> None:

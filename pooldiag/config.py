@@ -100,7 +100,9 @@ class MemoryConfig:
 class RunConfig:
     """`[run]`."""
 
+    roles: tuple[Role, ...] | None = None
     repeat: int | None = None
+    max_runs: int | None = None
     budget_seconds: float | None = None
     confidence: float | None = None
     jobs: int | None = None
@@ -241,6 +243,16 @@ def _checked_words(words: tuple[str, ...], *, what: str) -> tuple[str, ...]:
     return words
 
 
+def parse_roles(text: str, *, what: str = "roles") -> tuple[Role, ...]:
+    """Read roles with commas between; isolation is one, the baseline need not be named."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    known = {str(role): role for role in Role if role is not Role.SWAP}
+    for name in names:
+        if name not in known:
+            raise UsageError(f"{what}: no arm plays the role {name!r}", hint=f"nearest: {_nearest(name, known)}")
+    return tuple(known[name] for name in names)
+
+
 def parse_output(text: str, *, what: str = "output") -> OutputSpec:
     """Read `GLOB:DTYPE`, the glob relative to the folder of the run. Whether the type is known is asked elsewhere."""
     glob, separator, dtype = text.rpartition(":")
@@ -372,7 +384,9 @@ def _memory(table: _Table) -> MemoryConfig:
 
 def _run(table: _Table) -> RunConfig:
     config = RunConfig(
+        roles=table.take("roles", _as_roles),
         repeat=table.take("repeat", _as_count),
+        max_runs=table.take("max_runs", _as_count),
         budget_seconds=table.take("budget", _as_time_limit),
         confidence=table.take("confidence", _as_confidence),
         jobs=table.take("jobs", _as_count),
@@ -428,6 +442,10 @@ def _as_arms(value: object) -> tuple[str, ...]:
         if role not in _ROLES:
             raise UsageError(f"no switch plays the role {role!r}", hint=f"nearest: {_nearest(role, _ROLES)}")
     return tuple(f"{role}={_as_words_text(words)}" for role, words in arms.items())
+
+
+def _as_roles(value: object) -> tuple[Role, ...]:
+    return parse_roles(",".join(_as_texts(value)))
 
 
 def _as_path(value: object, folder: Path) -> Path:

@@ -41,6 +41,10 @@ class Disk(Protocol):
         """Say which memory-backed or watched file system has nothing left at all; None when none."""
         ...
 
+    def check_need(self) -> None:
+        """Raise BlockedError unless as much is free as the user said that the runs need."""
+        ...
+
     def free_bytes(self) -> int:
         """Free bytes of the watched file system that has the least."""
         ...

@@ -151,7 +151,10 @@ def _by_name(runnable: tuple[Case, ...], wanted: tuple[Case, ...]) -> tuple[Sele
     names = {case.name for case in wanted}
     if "" in names or any(case.name in names for case in set(runnable) - set(wanted)):
         return ()  # an empty pattern selects everything; a name that another case has too selects both
-    made = dict.fromkeys(tuple(dict.fromkeys(map(pattern, wanted))) for pattern in _PATTERNS)
+    each = [tuple(dict.fromkeys(map(pattern, wanted))) for pattern in _PATTERNS]
+    if len(wanted) > 1:  # some may need one way, some another
+        each.append(tuple(dict.fromkeys(pattern for patterns in each for pattern in patterns)))
+    made = dict.fromkeys(each)
     return tuple(Selection(cases=wanted, patterns=patterns) for patterns in made if _fits(patterns))
 
 

@@ -43,10 +43,11 @@ def shown_signature(arm: ArmResult, main: Signature | None) -> Signature | None:
 
 def name_bytes(report: Report) -> dict[str, bytes]:
     """Return the bytes of every case name that is not UTF-8, by the name as it is printed."""
+    selections = (run.outcome.selection for run in runs_of(report) if run.outcome.selection is not None)
+    once = {id(selection): selection for selection in selections}  # most runs share one, which may be long
     return {
         case.name: case.name_bytes
-        for run in runs_of(report)
-        if run.outcome.selection is not None
-        for case in run.outcome.selection.cases
+        for selection in once.values()
+        for case in selection.cases
         if case.name_bytes is not None
     }

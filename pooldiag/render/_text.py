@@ -35,6 +35,8 @@ def shell_line(command: str, *, unicode: bool = True) -> str:
 
 def without_surrogates(text: str) -> str:
     """Return `text` as strict readers of UTF-8 take it: lone surrogates escaped, all else as it is."""
+    if text.isascii():
+        return text
     return "".join(_escape(character) if unicodedata.category(character) == "Cs" else character for character in text)
 
 

@@ -3,6 +3,7 @@
 All of it is plain text that may hold outside text as it came: a layout passes it through `visible`.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -106,7 +107,7 @@ def _one_mechanism(report: Report, mechanism: str) -> Headline:
     doubt = () if report.attribution.status is Status.ESTABLISHED else _flaking(report)
     return Headline(
         tone=Tone.RED if report.attribution.status is Status.ESTABLISHED else Tone.OPEN,
-        title=f"{_red(report)}, {report.attribution.status}: {named(report, mechanism)}",
+        title=f"{_red(report)}, {report.attribution.status}: {named(report, mechanism)}{_flaky(report)}",
         lines=tuple(line for line in (*doubt, *advice) if line),
     )
 
@@ -161,6 +162,34 @@ def _flaking(report: Report) -> tuple[str, ...]:
     if baseline is None or not {Sight.SAME_RED, Sight.GREEN} <= set(baseline.sights):
         return ()
     return (f"The baseline disagrees with itself: red in {rate(baseline)} runs.",)
+
+
+def _flaky(report: Report) -> str:
+    """Say how often a fault shows that does not show in every run."""
+    found = report.attribution.rate
+    if found is None or found.red == found.runs:
+        return ""
+    return f", flaky {found.red / found.runs:.0%} ({found.red}/{found.runs} runs)"
+
+
+def certainty(report: Report) -> str | None:
+    """Say how sure the answer is and why the runs ended; None where nothing is to be sure of."""
+    attribution = report.attribution
+    if attribution.rule is None or attribution.signature is None:
+        return None
+    if attribution.confidence is None:
+        return attribution.rule
+    return f"{math.floor(attribution.confidence * 1000) / 10:g} % of the posterior is on it"
+
+
+def rates(report: Report) -> Iterator[str]:
+    """Yield the rates that one run does not tell: of arms that show both, and what greens still lack."""
+    for arm in report.arms:
+        if arm.rate is not None and 0 < arm.rate.red < arm.rate.runs:
+            interval = f"{arm.rate.low:.0%} to {arm.rate.high:.0%}"
+            yield f"{arm.arm.role}: red in {arm.rate.red}/{arm.rate.runs} runs, 95 % interval {interval}"
+        elif arm.greens_needed and report.attribution.status is Status.UNRESOLVED:
+            yield f"{arm.arm.role}: needs {count(arm.greens_needed, 'more green')} until chance does not explain them"
 
 
 def _row(report: Report, mechanism: str) -> Mechanism | None:

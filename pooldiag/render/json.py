@@ -6,11 +6,11 @@ Fields are added, never renamed. The text is ASCII, and none of its strings hold
 import json
 import math
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pooldiag.model.attributions import Attribution, Candidate, Mechanism, RuledOut
+from pooldiag.model.attributions import Attribution, Candidate, Mechanism, Rate, RuledOut
 from pooldiag.model.census import Census, Element, PatternCount, PrintedCensus
 from pooldiag.model.outcomes import Outcome, OutputFile
 from pooldiag.model.readings import Sight, Signature
@@ -29,11 +29,51 @@ from pooldiag.render._page import Page, Report
 from pooldiag.render._text import shell_line, without_surrogates
 
 Document = dict[str, Any]
+_BETWEEN_RUNS = ",\n    "
 
 
-def render(report: Report, page: Page) -> str:  # noqa: ARG001 - a page changes nothing for machines
+def render(report: Report, page: Page) -> str:
     """Return the report as one JSON document."""
-    return json.dumps(_clean(_Writer(raw_names=name_bytes(report)).document(report)), indent=2) + "\n"
+    return JsonReports()(report, page)
+
+
+class JsonReports:
+    """Renders every report of one diagnosis, as `render` does; the text of a run is made once.
+
+    A report is saved after every run: without this the cost of a run would grow with the runs before it.
+    """
+
+    def __init__(self) -> None:
+        """Remember nothing yet."""
+        self._runs: dict[str, tuple[Run, Sight | None, str]] = {}
+        self._told: set[str] = set()
+
+    def __call__(self, report: Report, page: Page) -> str:  # noqa: ARG002 - a page changes nothing for machines
+        """Return the report as one JSON document."""
+        writer = _Writer(raw_names=name_bytes(report))
+        sights = {run.id: sight for arm in report.arms for run, sight in zip(arm.runs, arm.sights, strict=False)}
+        runs = [self._run(writer, run, sights.get(run.id)) for run in runs_of(report)]
+        text = _text(writer.document(report))
+        if runs:  # a line of this depth is no part of a string: those have no line ends
+            text = text.replace('\n  "runs": [],\n', f'\n  "runs": [\n    {_BETWEEN_RUNS.join(runs)}\n  ],\n')
+        return f"{text}\n"
+
+    def fresh(self) -> Iterator[tuple[str, str]]:
+        """Yield id and text of every run that the last report had and the one before had not."""
+        for run in [run for run in self._runs if run not in self._told]:
+            self._told.add(run)
+            yield run, f"{self._runs[run][2]}\n"
+
+    def _run(self, writer: "_Writer", run: Run, sight: Sight | None) -> str:
+        known, seen_as, text = self._runs.get(run.id, (None, None, ""))
+        if known is not run or seen_as is not sight:
+            text = _text(writer.run(run, sight)).replace("\n", "\n    ")
+            self._runs[run.id] = (run, sight, text)
+        return text
+
+
+def _text(document: Document) -> str:
+    return json.dumps(_clean(document), indent=2)
 
 
 def _clean(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -64,6 +104,9 @@ class _Writer:
             "partial": report.partial,
             "status": attribution.status,
             "mechanism": attribution.mechanism,
+            "confidence": attribution.confidence,
+            "rate": _rate(attribution.rate),
+            "rule": attribution.rule,
             "signature": self.signature(attribution.signature),
             "blocked_by": report.blocked_by,
             "candidates": _candidates(attribution.candidates),
@@ -72,7 +115,7 @@ class _Writer:
             "not_established": attribution.not_established,
             "separators": attribution.separators,
             "arms": [self.arm(arm, attribution.signature) for arm in report.arms],
-            "runs": [self.run(run, _sight_of(report, run)) for run in runs_of(report)],
+            "runs": [],  # `JsonReports` fills them in
             "removed_variables": [{"name": name, "value": value} for name, value in report.removed_variables],
             "notes": report.notes,
             "witnesses": report.witnesses,
@@ -92,6 +135,8 @@ class _Writer:
             "signature": self.signature(attribution.signature),
             "status": attribution.status,
             "mechanism": attribution.mechanism,
+            "confidence": attribution.confidence,
+            "rate": _rate(attribution.rate),
             "candidates": _candidates(attribution.candidates),
             "ruled_out": _ruled_out(attribution.ruled_out),
             "not_established": attribution.not_established,
@@ -126,6 +171,8 @@ class _Writer:
             "red": len(seen(arm, Sight.SAME_RED)),
             "new_red": len(seen(arm, Sight.NEW_RED)),
             "void": len(seen(arm, Sight.NOTHING)),
+            "rate": _rate(arm.rate),
+            "greens_needed": arm.greens_needed,
             "signature": self.signature(shown_signature(arm, main)),
             "cases": _cases(outcome),
             "assertions": _assertions(outcome),
@@ -161,9 +208,8 @@ class _Writer:
         }
 
 
-def _sight_of(report: Report, run: Run) -> Sight | None:
-    pairs = (pair for arm in report.arms for pair in zip(arm.runs, arm.sights, strict=False))
-    return next((sight for other, sight in pairs if other.id == run.id), None)
+def _rate(rate: Rate | None) -> Document | None:
+    return None if rate is None else {"red": rate.red, "runs": rate.runs, "low": rate.low, "high": rate.high}
 
 
 def _candidates(candidates: Iterable[Candidate]) -> list[Document]:

@@ -54,6 +54,7 @@ class _Sheet:
             self.answer(),
             self.facts(),
             self.arms(),
+            self.section("Rates", words.rates(self.report)),
             self.section("Not counted as evidence", self.left_out()),
             self.section("Ruled out", words.ruled_out(self.report)),
             self.section("Not established", self.report.attribution.not_established),
@@ -116,7 +117,7 @@ class _Sheet:
         grid = Table.grid(padding=(0, 2))
         grid.add_column()
         grid.add_column(overflow="fold")
-        for name, value in (*self.red(), ("Target", self.target()), ("Runs", self.runs())):
+        for name, value in (*self.red(), ("Target", self.target()), ("Runs", self.runs()), *self.sure()):
             grid.add_row(self.text(name, "bold"), self.text(value))
         yield grid
 
@@ -131,6 +132,10 @@ class _Sheet:
         """Return a path as one would type it in the page's directory."""
         directory = self.page.directory
         return path.relative_to(directory) if directory is not None and path.is_relative_to(directory) else path
+
+    def sure(self) -> Iterator[tuple[str, str]]:
+        if (certainty := words.certainty(self.report)) is not None:
+            yield "Sure" if self.report.attribution.confidence is not None else "Ended", certainty
 
     def target(self) -> str:
         target = self.report.target

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
+from pooldiag.model.readings import Sight
 from pooldiag.model.reports import AttributeReport
-from pooldiag.render import RENDERERS, Page
+from pooldiag.render import RENDERERS, JsonReports, Page
 from tests.render.samples import HOSTILE, MECHANISMS, SAMPLES, nan_in, sound_census
 
 SCHEMA = json.loads(files("pooldiag.render").joinpath("report.schema.json").read_text(encoding="utf-8"))
@@ -103,6 +104,16 @@ def test_any_reader_of_json_can_read_it(name: str) -> None:
     assert text.isascii()
     json.loads(text, parse_constant=refuse)  # NaN and Infinity are Python's, not JSON's
     json.loads(text, object_pairs_hook=lambda pairs: [str(pair).encode() for pair in pairs])  # no lone surrogate
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_reports_of_one_diagnosis_read_as_each_does_by_itself(name: str) -> None:
+    whole = SAMPLES[name]
+    begun = replace(whole, arms=tuple(replace(arm, runs=arm.runs[:1], sights=arm.sights[:1]) for arm in whole.arms))
+    unseen = tuple(replace(arm, sights=(Sight.NOTHING,) * len(arm.sights)) for arm in whole.arms)
+    to_json = JsonReports()
+    for report in (begun, whole, replace(whole, arms=unseen), whole, *SAMPLES.values()):
+        assert to_json(report, Page()) == RENDERERS["json"](report, Page())
 
 
 def test_has_every_field_of_the_contract() -> None:

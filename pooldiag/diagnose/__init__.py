@@ -1,0 +1,1 @@
+"""Makes the plan of a diagnosis and drives it, yielding each finished run."""

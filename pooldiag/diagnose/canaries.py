@@ -1,0 +1,79 @@
+"""Runs a profile's canary under its arms, before the target runs: which switches act on this machine."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pooldiag.attribution.canaries import Observed, judge, observed
+from pooldiag.diagnose.tools import Tools
+from pooldiag.errors import InterruptedRunError
+from pooldiag.model.arms import Acted, AllocatorProfile, Arm, Canary, Linkage, Role
+from pooldiag.model.runs import Ending, Environment, Limits, RunRequest
+
+PRELOAD = "LD_PRELOAD"
+_LIMITS = Limits(timeout_seconds=30.0, grace_seconds=1.0)
+_Verdict = tuple[Acted, str]
+
+
+def canary_states(profile: AllocatorProfile, arms: Sequence[Arm], tools: Tools) -> Mapping[Role, _Verdict]:
+    """Return what is known of arms before any run: those that the canary proves or convicts.
+
+    A canary proves the allocator of this machine, not that the target uses it: an arm of an allocator that
+    the target replaces is inert, and is not tried.
+    """
+    displaced = dict(_displaced(profile.linked, arms, tools)) if profile.linked is not None else {}
+    canary = profile.canary
+    if canary is None or (preload := _preload(canary, tools)) is None:
+        return displaced
+    rules = {rule.role: rule for rule in canary.rules if rule.role not in displaced}
+    tried = [arm for arm in arms if arm.role in rules]
+    baseline = next((arm for arm in arms if arm.role is Role.BASELINE), None)
+    if baseline is None or not tried:
+        return displaced
+    without = _observe(canary, baseline, preload, tools)
+    judged = {arm.role: judge(rules[arm.role], _observe(canary, arm, preload, tools), without) for arm in tried}
+    return displaced | {role: verdict for role, verdict in judged.items() if verdict is not None}
+
+
+def _displaced(linked: Linkage, arms: Sequence[Arm], tools: Tools) -> Iterator[tuple[Role, _Verdict]]:
+    """Yield the arms whose allocator the target does not use. What an arm preloads comes before any other."""
+    other = _other_allocator(linked, tools)
+    static = tools.searchable and all(path.name != linked.library for path in tools.libraries)
+    for arm in arms:
+        switches = [name for name, _ in arm.environment.set if name not in arm.shared]
+        if PRELOAD in switches and static:
+            yield arm.role, (Acted.INERT, f"the target does not load {linked.library}: nothing can be preloaded")
+        elif switches and PRELOAD not in switches and other is not None:
+            yield arm.role, (Acted.INERT, f"the target has another allocator: {other}")
+
+
+def _other_allocator(linked: Linkage, tools: Tools) -> str | None:
+    names = [path.name for path in tools.libraries]
+    found = [name for name in names if name.startswith(linked.instead)]
+    found += [symbol for symbol in linked.symbols if symbol in tools.names]
+    return found[0] if found else None
+
+
+def _preload(canary: Canary, tools: Tools) -> Environment | None:
+    """Return what brings the target's allocator into the canary; None when the target has no such library."""
+    if canary.preload is None:
+        return Environment()
+    found = [path for path in tools.libraries if path.name.startswith(canary.preload)]
+    return Environment(set=((PRELOAD, str(found[0])),)) if found else None
+
+
+def _observe(canary: Canary, arm: Arm, preload: Environment, tools: Tools) -> Observed:
+    """Run the canary under an arm; nothing was observed when it did not end well."""
+    folder = tools.evidence.run_folder(f"canary-{arm.role}")
+    removed = Environment(unset=tuple(name for name, _ in tools.removed))
+    completed = tools.executor.execute(
+        RunRequest(
+            argv=canary.argv,
+            environment=removed.merged(arm.environment).merged(preload),
+            directory=folder,
+            folder=folder,
+            limits=_LIMITS,
+        )
+    )
+    if completed.ending is Ending.INTERRUPTED:
+        raise InterruptedRunError("interrupted")
+    well = completed.ending is Ending.EXITED and completed.exit_code == 0
+    return observed(tools.files.lines(completed.stdout)) if well else {}

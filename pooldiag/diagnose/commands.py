@@ -1,0 +1,78 @@
+"""Command lines for the reader: the one that shows the fault, and the one to type next."""
+
+import shlex
+
+from pooldiag.attribution.signatures import signatures
+from pooldiag.diagnose.running import OUTPUT_VARIABLE, OUTPUT_WORD
+from pooldiag.diagnose.tools import Tools
+from pooldiag.model.arms import Arm, Isolation
+from pooldiag.model.attributions import Attribution, Status
+from pooldiag.model.cases import OrderKind, Selection
+from pooldiag.model.readings import Sight, Signature, SignatureKind
+from pooldiag.model.reports import ArmResult
+from pooldiag.model.runs import Environment
+from pooldiag.model.settings import AttributeSettings
+
+_MORE = 3
+
+
+def shell_line(
+    settings: AttributeSettings, tools: Tools, arm: Arm, selection: Selection | None, *, with_output: bool
+) -> str:
+    """Return the line that repeats a run of `arm` by hand, without pooldiag, in the user's shell."""
+    target = settings.target
+    words = (target.shown, *target.arguments, *arm.arguments)
+    argv = [word.replace(OUTPUT_WORD, ".") for word in words]
+    argv += tools.framework.run_arguments(selection, settings.order, None)
+    line = _environment(tools, arm, with_output=with_output).command_line(argv)
+    if target.directory != target.shell_directory:
+        return f"cd {shlex.quote(str(target.directory))} && {line}"
+    return line
+
+
+def _environment(tools: Tools, arm: Arm, *, with_output: bool) -> Environment:
+    """Leave out what only prints counters; name what the user's own shell would still set."""
+    own = Environment(
+        set=tuple(
+            (name, value.replace(OUTPUT_WORD, ".")) for name, value in arm.environment.set if name not in arm.shared
+        ),
+        unset=arm.environment.unset,
+    )
+    output = Environment(set=((OUTPUT_VARIABLE, "."),) if with_output else ())
+    return Environment(unset=tuple(name for name, _ in tools.removed)).merged(own).merged(output)
+
+
+def reproducer(
+    settings: AttributeSettings, tools: Tools, results: tuple[ArmResult, ...], signature: Signature
+) -> str | None:
+    """Return the shortest known line that shows the signature: the victim alone where that is red."""
+    showing = [(result.arm, run) for result in results for run in result.runs if signature in run.reading.signatures]
+    if not showing:
+        return None
+    arm, run = next(((arm, run) for arm, run in showing if arm.isolation is Isolation.ALONE), showing[0])
+    selection = next(
+        (part.selection for part in run.outcome.parts if signature in signatures(part)), run.outcome.selection
+    )
+    return shell_line(settings, tools, arm, selection, with_output=signature.kind is SignatureKind.NAN)
+
+
+def next_command(
+    settings: AttributeSettings, tools: Tools, attribution: Attribution, results: tuple[ArmResult, ...], *, cases: int
+) -> str | None:
+    """Return the line to type next: the one that shows it green, more runs, or another order."""
+    if attribution.status is Status.GREEN:
+        return _other_order(settings) if cases > 1 else None
+    if attribution.status is Status.UNRESOLVED and sum(len(result.runs) for result in results) >= settings.max_runs:
+        return settings.invocation.having(f"--max-runs={_MORE * settings.max_runs}")
+    cleared = next((result for result in results if set(result.sights) == {Sight.GREEN}), None)
+    if cleared is None or cleared.shown is None:
+        return None
+    outcome = cleared.shown.outcome
+    selection = outcome.parts[0].selection if outcome.parts else outcome.selection
+    return shell_line(settings, tools, cleared.arm, selection, with_output=False)
+
+
+def _other_order(settings: AttributeSettings) -> str:
+    """Suggest the next seed: a green order says nothing about others."""
+    seed = (settings.order.seed or 0) + 1 if settings.order.kind is OrderKind.RAND else 1
+    return settings.invocation.having("--order=rand", f"--seed={seed}")

@@ -1,0 +1,110 @@
+"""Which cases there are, and how a framework is asked for some of them: no selection is used unverified."""
+
+import difflib
+import re
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from pooldiag.diagnose.running import OUTPUT_WORD
+from pooldiag.diagnose.tools import Tools
+from pooldiag.errors import BlockedError, InterruptedRunError, UsageError
+from pooldiag.frameworks.base import ListingError, confirms
+from pooldiag.model.cases import Case, Listing, Selection
+from pooldiag.model.runs import Completed, Ending, Environment, Limits, RunRequest
+from pooldiag.model.settings import AttributeSettings
+
+_LISTING_SECONDS = 120.0
+
+
+class Lister:
+    """Asks the target for its cases; every question is a run of the target, so it happens under the lock."""
+
+    def __init__(self, settings: AttributeSettings, tools: Tools) -> None:
+        """Take the settings and the tools; nothing runs yet."""
+        self._settings = settings
+        self._tools = tools
+        self._count = 0
+
+    def everything(self) -> Listing:
+        """List all cases, those marked as skipped too where the framework tells them from others."""
+        listing = self.listing()
+        return listing if listing.tells_skipped else self.listing(Selection(cases=()))
+
+    def listing(self, selection: Selection | None = None) -> Listing:
+        """List the cases in running order; raise ListingError when the target gives no list to trust."""
+        self._count += 1
+        folder = self._tools.evidence.run_folder(f"00-listing-{self._count}")
+        report = folder / "report.xml"
+        completed = self._tools.executor.execute(self._request(selection, folder, report))
+        if completed.ending is Ending.INTERRUPTED:
+            raise InterruptedRunError("interrupted")
+        if completed.shortage is not None:
+            raise BlockedError(completed.shortage)
+        if completed.ending is Ending.NOT_STARTED:
+            raise UsageError(f"{self._settings.target.shown} cannot be executed: {completed.stopped_by}")
+        try:
+            return self._tools.framework.parse_listing(self._tools.files.read(report))
+        except ListingError as error:
+            raise ListingError(f"{error.problem} ({_ended(completed)})", hint=error.hint) from error
+
+    def _request(self, selection: Selection | None, folder: Path, report: Path) -> RunRequest:
+        target = self._settings.target
+        words = self._tools.framework.list_arguments(selection, self._settings.order, report)
+        own = (word.replace(OUTPUT_WORD, str(folder / "out")) for word in target.arguments)
+        return RunRequest(
+            argv=(str(target.path), *own, *words),
+            environment=Environment(unset=tuple(name for name, _ in self._tools.removed)),
+            directory=target.directory,
+            folder=folder,
+            report=report,
+            limits=Limits(timeout_seconds=_LISTING_SECONDS, grace_seconds=self._settings.grace_seconds),
+        )
+
+    def chosen(self, listing: Listing) -> tuple[Case, ...]:
+        """Return the runnable cases that the user's patterns name; each pattern must name at least one."""
+        if not self._settings.case_patterns:
+            return listing.runnable
+        chosen: set[Case] = set()
+        for pattern in self._settings.case_patterns:
+            if not (named := _named(listing.runnable, pattern)):
+                raise UsageError(f"--case {pattern!r} names no case that runs", hint=_nearest(pattern, listing))
+            chosen.update(named)
+        return tuple(case for case in listing.runnable if case in chosen)
+
+    def select(self, listing: Listing, wanted: tuple[Case, ...]) -> Selection:
+        """Find a way to ask for exactly these cases, and prove it by a listing."""
+        for selection in self._tools.framework.selections(listing, wanted):
+            everything = not selection.patterns and selection.first is None
+            if everything or confirms(self.listing(selection), selection):
+                return selection
+        names = ", ".join(repr(case.name) for case in wanted[:3])
+        raise UsageError(
+            f"the framework cannot be asked for exactly these {len(wanted)} cases: {names}…",
+            hint="choose fewer: a single case, or neighbours in the running order, can always be asked for",
+        )
+
+
+def _named(cases: tuple[Case, ...], pattern: str) -> list[Case]:
+    """Return the cases of exactly this name, however it looks; those that it matches as a pattern where none has it."""
+    exact = [case for case in cases if pattern in _spellings(case) or _in_one_line(pattern) == case.name]
+    return exact or [case for case in cases if fnmatchcase(case.name, pattern)]
+
+
+def _spellings(case: Case) -> tuple[str, ...]:
+    """Return a name as it is listed and, where that is not how it stands in the source, as its bytes."""
+    return (case.name,) if case.name_bytes is None else (case.name, case.name_bytes.decode("utf-8", "surrogateescape"))
+
+
+def _in_one_line(name: str) -> str:
+    """Return a name as a listing in XML has it: tabs and line ends are blanks there."""
+    return re.sub(r"[\t\n\r]", " ", name)
+
+
+def _nearest(pattern: str, listing: Listing) -> str:
+    names = [case.name for case in listing.runnable]
+    near = difflib.get_close_matches(pattern, names, n=1, cutoff=0.3)
+    return f"the nearest is {near[0]!r}" if near else f"there are {len(names)} cases; '*' stands for any text"
+
+
+def _ended(completed: Completed) -> str:
+    return f"the listing ended with {completed.words}"

@@ -1,0 +1,181 @@
+"""Running a canary under arms: for which of them, with what, and what is known without it."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from pooldiag.diagnose.canaries import canary_states
+from pooldiag.diagnose.tools import Tools
+from pooldiag.errors import InterruptedRunError
+from pooldiag.execute.clock import SystemClock
+from pooldiag.execute.disk import SystemDisk
+from pooldiag.execute.evidence import EvidenceFolder
+from pooldiag.execute.files import LocalFiles
+from pooldiag.frameworks import BLACKBOX
+from pooldiag.model.arms import Acted, AllocatorProfile, Arm, Canary, CanaryRule, Linkage, Role
+from pooldiag.model.cases import Target
+from pooldiag.model.events import Event
+from pooldiag.model.reports import LockReport, MachineReport, TargetReport
+from pooldiag.model.runs import Completed, Ending, Environment, RunRequest, Stream
+from pooldiag.model.settings import Floors
+from tests.builders import completed
+
+LIBC, OTHER, RUNTIME = Path("/lib/libc.so.6"), Path("/lib/libother.so.3"), Path("/lib/libruntime.so.8")
+STALE, ZERO = b"blocks of 200 bytes: handed=stale\n", b"blocks of 200 bytes: handed=0x00\n"
+OFF = Environment(set=(("POOL_OFF", "1"), ("STATS", "1")))
+PRELOADED = Environment(set=(("LD_PRELOAD", "mine.so"),))
+BYPASS = Arm(role=Role.BYPASS, environment=OFF, shared=("STATS",))
+PRINTING = Arm(role=Role.ISOLATE, environment=Environment(set=(("STATS", "1"),)), shared=("STATS",))
+ARMS = (Arm(role=Role.BASELINE), BYPASS, Arm(role=Role.SERIAL, environment=OFF), PRINTING)
+CANARY = Canary(argv=("canary",), rules=(CanaryRule(role=Role.BYPASS, expects=(("handed", ("0x00",)),)),))
+LINKED = Linkage(library="libc.so.6", instead=("libother",), symbols=("other_init",))
+PROFILE = AllocatorProfile(name="a", title="a", source="a test", canary=CANARY, linked=LINKED)
+
+
+@dataclass
+class CanaryExecutor:
+    """Prints what a canary would under an allocator that POOL_OFF=1 switches off."""
+
+    ended: Completed = field(default_factory=completed)
+    requests: list[RunRequest] = field(default_factory=list)
+
+    def execute(self, request: RunRequest) -> Completed:
+        self.requests.append(request)
+        stdout = request.folder / "stdout"
+        text = ZERO if ("POOL_OFF", "1") in request.environment.set else STALE
+        stdout.write_bytes(text)
+        return replace(self.ended, stdout=Stream(path=stdout, size_bytes=len(text)))
+
+
+class NoLock:
+    def hold(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def report(self) -> LockReport | None:
+        return None
+
+
+class Nobody:
+    def told(self, event: Event) -> None:
+        pass
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Iterator[Tools]:
+    target = Target(
+        path=Path("/bin/true"), shown="true", directory=tmp_path, shell_directory=tmp_path, framework="blackbox"
+    )
+    with EvidenceFolder(tmp_path, command="attribute", target="true") as evidence:
+        yield Tools(
+            executor=CanaryExecutor(),
+            lock=NoLock(),
+            disk=SystemDisk(evidence=tmp_path, target=tmp_path, floors=Floors()),
+            files=LocalFiles(target, evidence=tmp_path),
+            evidence=evidence,
+            clock=SystemClock(),
+            progress=Nobody(),
+            framework=BLACKBOX,
+            target=TargetReport(argv=("true",), directory=tmp_path, framework="blackbox"),
+            machine=MachineReport(host="here", system="Linux", cpus=1, memory_bytes=1),
+            names=frozenset({"POOL_OFF"}),
+            searchable=True,
+            libraries=(LIBC,),
+            removed=(("MALLOC_PERTURB_", "7"),),
+        )
+
+
+def executed(tools: Tools) -> list[RunRequest]:
+    assert isinstance(tools.executor, CanaryExecutor)
+    return tools.executor.requests
+
+
+def states(profile: AllocatorProfile, tools: Tools, arms: Sequence[Arm] = ARMS) -> dict[Role, Acted]:
+    return {role: state for role, (state, _) in canary_states(profile, arms, tools).items()}
+
+
+def test_it_runs_under_the_baseline_and_under_every_arm_that_it_is_asked_about(tools: Tools) -> None:
+    assert states(PROFILE, tools) == {Role.BYPASS: Acted.PROVEN}
+    baseline, bypass = executed(tools)
+    assert baseline.environment == Environment(unset=("MALLOC_PERTURB_",))
+    assert bypass.environment == replace(OFF, unset=("MALLOC_PERTURB_",))
+    assert bypass.argv == ("canary",)
+    assert baseline.folder != bypass.folder
+
+
+def test_a_switch_that_changes_nothing_is_inert(tools: Tools) -> None:
+    misspelt = replace(BYPASS, environment=Environment(set=(("POOL_OF", "1"),)))
+    assert states(PROFILE, tools, (ARMS[0], misspelt)) == {Role.BYPASS: Acted.INERT}
+
+
+def test_without_a_canary_nothing_runs(tools: Tools) -> None:
+    assert states(replace(PROFILE, canary=None), tools) == {}
+    assert states(PROFILE, tools, (ARMS[0], ARMS[2])) == {}
+    assert executed(tools) == []
+
+
+@pytest.mark.parametrize(
+    "ended",
+    [completed(1), completed(None, ending=Ending.SIGNALLED, signal=11), completed(None, ending=Ending.TIMED_OUT)],
+    ids=["failed", "crashed", "hung"],
+)
+def test_a_canary_that_does_not_end_well_settles_nothing(tools: Tools, ended: Completed) -> None:
+    assert states(PROFILE, replace(tools, executor=CanaryExecutor(ended=ended))) == {}
+
+
+def test_an_interrupt_ends_it(tools: Tools) -> None:
+    executor = CanaryExecutor(ended=completed(None, ending=Ending.INTERRUPTED))
+    with pytest.raises(InterruptedRunError):
+        canary_states(PROFILE, ARMS, replace(tools, executor=executor))
+    assert len(executor.requests) == 1
+
+
+def test_another_allocator_in_its_libraries_makes_every_switched_arm_inert_untried(tools: Tools) -> None:
+    verdicts = canary_states(PROFILE, ARMS, replace(tools, libraries=(OTHER, LIBC)))
+    assert {role: state for role, (state, _) in verdicts.items()} == dict.fromkeys(
+        (Role.BYPASS, Role.SERIAL), Acted.INERT
+    )
+    assert "libother.so.3" in verdicts[Role.BYPASS][1]
+    assert executed(tools) == []
+
+
+def test_another_allocator_built_into_it_does_so_too(tools: Tools) -> None:
+    built_in = replace(tools, names=frozenset({"POOL_OFF", "other_init"}))
+    assert states(PROFILE, built_in)[Role.BYPASS] is Acted.INERT
+    assert "other_init" in canary_states(PROFILE, ARMS, built_in)[Role.BYPASS][1]
+
+
+def test_what_an_arm_preloads_comes_before_another_allocator(tools: Tools) -> None:
+    preloading = replace(BYPASS, environment=OFF.merged(PRELOADED))
+    found = states(PROFILE, replace(tools, libraries=(OTHER, LIBC)), (ARMS[0], preloading))
+    assert found == {Role.BYPASS: Acted.PROVEN}
+
+
+def test_nothing_can_be_preloaded_into_a_program_without_libraries(tools: Tools) -> None:
+    static = replace(tools, libraries=())
+    preloading = replace(BYPASS, environment=OFF.merged(PRELOADED))
+    verdicts = canary_states(PROFILE, (ARMS[0], preloading), static)
+    assert verdicts[Role.BYPASS] == (
+        Acted.INERT,
+        "the target does not load libc.so.6: nothing can be preloaded",
+    )
+
+
+def test_a_program_without_libraries_may_have_the_same_allocator_built_in(tools: Tools) -> None:
+    assert states(PROFILE, replace(tools, libraries=())) == {Role.BYPASS: Acted.PROVEN}
+
+
+def test_it_is_not_known_what_a_script_loads(tools: Tools) -> None:
+    preloading = replace(BYPASS, environment=OFF.merged(PRELOADED))
+    script = replace(tools, libraries=(), searchable=False)
+    assert states(PROFILE, script, (ARMS[0], preloading)) == {Role.BYPASS: Acted.PROVEN}
+
+
+def test_the_targets_own_allocator_is_brought_into_the_canary(tools: Tools) -> None:
+    brought = replace(PROFILE, canary=replace(CANARY, preload="libruntime"))
+    assert states(brought, tools) == {}  # the target has no such library
+    assert executed(tools) == []
+    assert states(brought, replace(tools, libraries=(LIBC, RUNTIME))) == {Role.BYPASS: Acted.PROVEN}
+    assert all(("LD_PRELOAD", str(RUNTIME)) in request.environment.set for request in executed(tools))

@@ -1,0 +1,45 @@
+"""The standard streams: there when the caller closed them, and no reason to fail when nobody reads them."""
+
+import os
+import sys
+
+from pooldiag.errors import BlockedError
+
+
+def open_standard_streams() -> None:
+    """Open what the caller closed (`2>&-`): else a file of ours would get its number, and what others print there."""
+    opened = os.open(os.devnull, os.O_RDWR)
+    while opened <= 2:  # noqa: PLR2004 - the system hands out the lowest number that is free
+        os.set_inheritable(opened, True)  # noqa: FBT003 - its own signature
+        opened = os.dup(opened)
+    os.close(opened)
+    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - open to the end
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - the same
+
+
+def complain(text: str) -> None:
+    """Write to stderr. When that cannot be done there is nobody to tell, and the exit code has to say it all."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except OSError:
+        _give_up(sys.stderr.fileno())
+
+
+def say(text: str, *, hint: str | None = None) -> None:
+    """Write to stdout; a reader that has gone (`| head`) is no error. BlockedError when the text finds no room."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _give_up(sys.stdout.fileno())
+    except OSError as error:
+        _give_up(sys.stdout.fileno())
+        raise BlockedError(f"cannot write to stdout: {error.strerror}", hint=hint) from error
+
+
+def _give_up(descriptor: int) -> None:
+    """Lead a stream to nowhere, so that what it still holds fails no second time at the end of the program."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)

@@ -1,0 +1,98 @@
+"""The command as a user runs it: a real process in a folder of its own, its report checked against the schema."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+LIMIT_SECONDS = 120
+FLOORS = ("--disk-floor=1MiB", "--memory-floor=1MiB")  # what this machine has free is no subject of these tests
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a command printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+
+def environment(changes: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a test: nothing in it colors, locks or widens the output but what the test says."""
+    left_out = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "POOLDIAG_LOCK", "EXAMPLE_CHECKPOINT", "TERM"}
+    return {name: value for name, value in os.environ.items() if name not in left_out} | dict(changes)
+
+
+def pooldiag(*words: str | Path, cwd: Path, **changes: str) -> Said:
+    """Run `pooldiag` with these words."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pooldiag", *map(str, words)],
+        cwd=cwd,
+        env=environment(changes),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=LIMIT_SECONDS,
+        check=False,
+    )
+    return Said(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
+
+
+def attribute(*words: str | Path, cwd: Path, **changes: str) -> Said:
+    """Run `pooldiag attribute` without the lock of this machine."""
+    return pooldiag("attribute", "--no-lock", *FLOORS, *words, cwd=cwd, **changes)
+
+
+def diagnose(*words: str | Path, cwd: Path, **changes: str) -> dict[str, Any]:
+    """Run `pooldiag attribute --json` and return the report; it is the saved one, and both are valid."""
+    said = attribute("--json", *words, cwd=cwd, **changes)
+    assert said.out, said.err
+    report = checked(said.out)
+    saved = checked((Path(report["evidence"]) / "report.json").read_text())
+    assert saved == report
+    codes = {"green": 0, "established": 1, "unresolved": 3, "blocked": 4}
+    assert said.code == codes[report["status"]]
+    return report
+
+
+def checked(text: str) -> dict[str, Any]:
+    """Parse a report and validate it against the published schema."""
+    report: dict[str, Any] = json.loads(text)
+    jsonschema.validate(report, schema())
+    return report
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The schema as it is published with the package."""
+    text = (files("pooldiag.render") / "report.schema.json").read_text()
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def arm(report: Mapping[str, Any], role: str) -> dict[str, Any]:
+    """The arm of a report that plays this role."""
+    (found,) = (entry for entry in report["arms"] if entry["role"] == role)
+    return dict(found)
+
+
+def shell(line: str, *, cwd: Path, **changes: str) -> subprocess.CompletedProcess[str]:
+    """Type a command line that pooldiag printed into a shell."""
+    return subprocess.run(
+        ["sh", "-c", line],
+        cwd=cwd,
+        env=environment(changes) | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        errors="surrogateescape",
+        timeout=LIMIT_SECONDS,
+        check=False,
+    )

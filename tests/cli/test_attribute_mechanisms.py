@@ -1,0 +1,142 @@
+"""`attribute` on the zoo's mechanisms: each is named from its runs, and what did not act carries nothing."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.command import arm, attribute, diagnose
+
+NAMED = {
+    "cross_device_reuse": "cross-device-reuse",
+    "stale_read": "stale-read",
+    "stream_race": "stream-race",
+    "class_slack": "class-slack",
+    "in_case_reuse": "in-case-reuse",
+    "timing_race": "timing-race",
+    "independent": "independent",
+    "hidden_use_after_free": "hidden-use-after-free",
+    "hidden_stale_read": "hidden-stale-read",
+}
+
+
+@pytest.fixture
+def zoo(examples_build: Path) -> Path:
+    return examples_build / "zoo"
+
+
+def red_by_count(folder: Path, runs: range | list[int]) -> dict[str, str]:
+    """Make a flaky binary red in the runs of these numbers, so that a test knows what happens."""
+    return {"ZOO_COUNTER": str(folder / "count"), "ZOO_RED_RUNS": ",".join(map(str, runs))}
+
+
+@pytest.mark.parametrize("target", NAMED)
+def test_every_mechanism_is_named_in_at_most_32_runs(zoo: Path, tmp_path: Path, target: str) -> None:
+    report = diagnose(zoo / target, cwd=tmp_path)
+    assert (report["status"], report["mechanism"]) == ("established", NAMED[target])
+    assert report["confidence"] >= 0.99
+    assert len(report["runs"]) <= 32
+    assert report["reproducer"] is not None
+
+
+def test_state_between_cases_is_green_in_file_order_and_never_blamed_on_the_pool(zoo: Path, tmp_path: Path) -> None:
+    assert diagnose(zoo / "case_state", cwd=tmp_path)["status"] == "green"
+    red = diagnose("--order=rand", "--seed=1", zoo / "case_state", cwd=tmp_path)
+    assert (red["status"], red["mechanism"]) == ("established", "case-state")
+
+
+@pytest.mark.parametrize("target", ["stale_read", "cross_device_reuse"])
+def test_three_arms_alone_are_one_of_three_with_the_arms_that_separate(zoo: Path, tmp_path: Path, target: str) -> None:
+    report = diagnose("--arms=bypass,exact,per-case", zoo / target, cwd=tmp_path)
+    assert report["status"] == "unresolved"
+    left = {entry["mechanism"] for entry in report["candidates"]}
+    assert left == {"cross-device-reuse", "stale-read", "stream-race"}
+    assert {"poison-n", "serial"} <= set(report["separators"])
+    said = attribute("--arms=bypass,exact,per-case", zoo / target, cwd=tmp_path)
+    assert said.code == 3
+    assert "one of three" in said.out
+
+
+def evidence_of(report: dict[str, Any]) -> set[str]:
+    return {entry["arm"] for entry in report["ruled_out"]}
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ("inert_bypass", "not 0: the pool went on as before"),
+        ("unread_switch", "neither the binary nor its libraries name VT_POOL_BYPASS"),
+        ("undone_arm", "may have been undone"),
+    ],
+)
+def test_an_arm_that_did_not_act_carries_no_verdict_and_says_why(
+    zoo: Path, tmp_path: Path, target: str, reason: str
+) -> None:
+    report = diagnose(zoo / target, cwd=tmp_path)
+    bypass = arm(report, "bypass")
+    assert bypass["acted"] == "inert"
+    assert reason in bypass["why"]
+    assert "bypass" not in evidence_of(report)
+    assert reason in " ".join(attribute(zoo / target, cwd=tmp_path).out.split())
+
+
+def test_a_suite_that_is_red_in_43_percent_of_runs_whatever_the_arm_is_independent_and_flaky(
+    zoo: Path, tmp_path: Path
+) -> None:
+    red = [number for number in range(1, 400) if number * 13 % 30 < 13]  # 13 of 30, evenly
+    report = diagnose(zoo / "flaky_independent", cwd=tmp_path, **red_by_count(tmp_path, red))
+    assert report["mechanism"] in {"independent", None}
+    assert {entry["mechanism"] for entry in report["candidates"]} == {"independent"}
+    rate = report["rate"]
+    assert rate["low"] <= 13 / 30 <= rate["high"]
+    said = attribute(zoo / "flaky_independent", cwd=tmp_path, **red_by_count(tmp_path / "..", red))
+    assert "95 % interval" in said.out
+
+
+def test_a_suite_whose_number_of_assertions_varies_is_green_and_the_noise_is_told(zoo: Path, tmp_path: Path) -> None:
+    report = diagnose(zoo / "varying_assertions", cwd=tmp_path)
+    assert report["status"] == "green"
+    assert any("which is noise" in note for note in report["notes"])
+
+
+def test_a_budget_of_runs_ends_it_undecided_and_says_so(zoo: Path, tmp_path: Path) -> None:
+    report = diagnose("--max-runs=3", zoo / "stale_read", cwd=tmp_path)
+    assert (report["status"], report["mechanism"], len(report["runs"])) == ("unresolved", None, 3)
+    assert report["rule"] == "3 runs are spent"
+    assert sum(entry["posterior"] for entry in report["candidates"]) <= 1
+    assert "3 runs are spent" in attribute("--max-runs=3", zoo / "stale_read", cwd=tmp_path).out
+
+
+def test_a_higher_confidence_takes_more_runs(zoo: Path, tmp_path: Path) -> None:
+    sure = diagnose("--confidence=0.9999", zoo / "cross_device_reuse", cwd=tmp_path)
+    quick = diagnose("--confidence=0.9", zoo / "cross_device_reuse", cwd=tmp_path)
+    assert sure["mechanism"] == quick["mechanism"] == "cross-device-reuse"
+    assert len(quick["runs"]) < len(sure["runs"])
+    assert sure["confidence"] >= 0.9999
+
+
+def test_repeat_runs_every_arm_so_often(zoo: Path, tmp_path: Path) -> None:
+    report = diagnose("--repeat=2", zoo / "class_slack", cwd=tmp_path)
+    assert {entry["runs"] for entry in report["arms"]} == {2}
+
+
+@pytest.mark.parametrize(
+    ("flag", "words"),
+    [
+        ("--arms=bypas", "no arm plays the role 'bypas'"),
+        ("--arms=swap", "no arm plays the role 'swap'"),
+        ("--confidence=2", "--confidence 2 is no share between"),
+        ("--confidence=0.1", "is no share between"),
+        ("--budget=0", "--budget 0 leaves no time"),
+    ],
+)
+def test_bounds_that_cannot_be_meant_are_refused(zoo: Path, tmp_path: Path, flag: str, words: str) -> None:
+    said = attribute(flag, zoo / "stale_read", cwd=tmp_path)
+    assert said.code == 2
+    assert words in said.err
+
+
+def test_an_arm_without_a_switch_cannot_be_asked_for(zoo: Path, tmp_path: Path) -> None:
+    said = attribute("--arms=bypass", zoo / "vacuous", cwd=tmp_path)
+    assert said.code == 2
+    assert "no switch plays this role here" in said.err

@@ -1,0 +1,211 @@
+"""What is typed wrong gets one clear line; what is typed right is what happens."""
+
+import re
+import struct
+from pathlib import Path
+
+import pytest
+
+from pooldiag.census.layouts import LAYOUTS
+from pooldiag.frameworks import FRAMEWORKS
+from tests.cli.command import arm, attribute, diagnose, pooldiag
+
+
+@pytest.fixture
+def vacuous(examples_build: Path) -> Path:
+    return examples_build / "zoo" / "vacuous"
+
+
+@pytest.fixture
+def blind(examples_build: Path) -> Path:
+    return examples_build / "devicepool" / "blind" / "test_forward"
+
+
+def script(folder: Path, text: str) -> Path:
+    path = folder / "target.sh"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def one_problem(err: str) -> str:
+    """Return the problem; there is nothing but one and its hint, and no traceback."""
+    problem, *hint = err.splitlines()
+    assert problem.startswith("pooldiag: ")
+    assert len(hint) <= 1
+    assert all(line.startswith("  ") for line in hint)
+    return problem
+
+
+def test_a_script_is_a_black_box_and_told_so(tmp_path: Path) -> None:
+    report = diagnose(script(tmp_path, "exit 0"), cwd=tmp_path)
+    assert (report["status"], report["target"]["framework"]) == ("green", "blackbox")
+    assert any("black box" in note for note in report["notes"])
+    assert [entry["role"] for entry in report["arms"]] == ["baseline"]
+
+
+def test_a_script_that_is_red_stays_unresolved_and_its_signal_is_read_through_the_shell(tmp_path: Path) -> None:
+    report = diagnose(script(tmp_path, "sh -c 'kill -SEGV $$'"), cwd=tmp_path)
+    assert report["status"] == "unresolved"
+    assert (report["signature"]["kind"], report["signature"]["signal"]) == ("crash", "SIGSEGV")
+    assert {entry["mechanism"] for entry in report["candidates"]} >= {"independent", "cross-device-reuse"}
+
+
+def test_a_script_around_a_binary_can_be_told_its_framework(blind: Path, tmp_path: Path) -> None:
+    wrapper = script(tmp_path, f'exec {blind} "$@"')
+    words = ("--framework=doctest", "--profile=vt", "--order=rand", "--seed=7")
+    report = diagnose(*words, wrapper, cwd=tmp_path)
+    assert report["signature"]["case"] == "bf16 production forward, one layer (CPU backend)"
+    assert arm(report, "bypass")["acted"] == "proven"  # its counter says so
+    assert arm(report, "exact")["acted"] == "unproven"  # a script's text cannot be searched
+    assert report["status"] == "unresolved"
+
+
+def elf32(folder: Path) -> Path:
+    """Write the header of a 32-bit x86 program."""
+    path = folder / "old"
+    ident = b"\x7fELF\x01\x01\x01" + bytes(9)
+    path.write_bytes(
+        ident + struct.pack("<HHIIIIIHHHHHH", 2, 3, 1, 0x8048000, 52, 0, 0, 52, 32, 0, 40, 0, 0) + bytes(64)
+    )
+    path.chmod(0o755)
+    return path
+
+
+def test_targets_that_cannot_be_run_get_one_line_each(tmp_path: Path) -> None:
+    plain = tmp_path / "notes.txt"
+    plain.write_text("no program")
+    text = tmp_path / "text"
+    text.write_text("no program")
+    text.chmod(0o755)
+    empty = tmp_path / "empty"
+    empty.touch(mode=0o755)
+    for target, words in (
+        (tmp_path / "nosuch", "no such file"),
+        (tmp_path, "is a directory"),
+        (elf32(tmp_path), "32-bit"),
+        (plain, "is not executable"),
+        (text, "neither an ELF program nor a script"),
+        (empty, "is empty"),
+        (Path(), "is a directory"),
+    ):
+        said = attribute(target, cwd=tmp_path)
+        assert said.code == 2, target
+        assert words in one_problem(said.err)
+        assert said.out == ""
+    assert not (tmp_path / ".pooldiag").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--seed=7",), "--seed 7 changes nothing in file order"),
+        (("--outputs=out.bin",), "'out.bin' is not GLOB:DTYPE"),
+        (("--outputs=out.bin:f8",), "f8"),
+        (("--outputs=../out.bin:f32",), "leads out of the run's folder"),
+        (("--arm=bypass",), "no = after the role"),
+        (("--arm=bypas=X=1",), "no role 'bypas'"),
+        (("--arm=baseline=X=1",), "no switch plays the role baseline"),
+        (("--arm=poison-n=X=1",), "no bypass is known"),
+        (("--counter=hits",), "no name before a ="),
+        ((r"--counter=hits=(\d+",), "is no regular expression"),
+        (("--timeout=soon",), "'soon' is no duration"),
+        (("--timeout=0",), "--timeout 0 ends every run at once"),
+        (("--disk-floor=lots",), "'lots' is no size"),
+        (("--need=34G",), "has two readings"),
+        (("--profile=vtt",), "'vtt' is not known"),
+        (("--framework=gtest",), "'gtest' is not known"),
+        (("--cwd=nowhere",), "no such directory"),
+        (("--case=nobody",), "'nobody' names no case"),
+        (("--before='",), "cannot be split into words"),
+        (("--before=a && b",), "no shell reads '&&'"),
+        (("--config=no.toml",), "no such file"),
+        (("--lock=a.lock",), "contradict each other"),
+        (("--dry-run", "--json"), "--dry-run prints no report"),
+    ],
+)
+def test_a_flag_that_cannot_be_meant_is_refused_with_its_value(
+    vacuous: Path, tmp_path: Path, words: tuple[str, ...], problem: str
+) -> None:
+    said = attribute(*words, vacuous, cwd=tmp_path)
+    assert said.code == 2
+    assert problem in one_problem(said.err)
+
+
+@pytest.mark.parametrize("flag", ["-tc=x", "--test-case=x", "-dt-o=x", "-r=xml", "--order-by=rand", "-ltc", "-aa=1"])
+def test_a_flag_of_the_targets_own_that_would_fight_ours_is_refused_by_name(
+    vacuous: Path, tmp_path: Path, flag: str
+) -> None:
+    said = attribute(vacuous, flag, cwd=tmp_path)
+    assert said.code == 2
+    assert flag.partition("=")[0] in one_problem(said.err)
+
+
+def test_an_unknown_option_and_a_missing_target_are_usage_errors(vacuous: Path, tmp_path: Path) -> None:
+    unknown = pooldiag("attribute", "--nonsense", vacuous, cwd=tmp_path)
+    assert (unknown.code, "--nonsense" in unknown.err) == (2, True)
+    assert pooldiag("attribute", "--no-lock", cwd=tmp_path).code == 2
+
+
+def test_a_filter_of_the_targets_own_is_listed_and_run_alike(blind: Path, tmp_path: Path) -> None:
+    report = diagnose(blind, "-tce=*CUDA*", cwd=tmp_path)
+    cases = arm(report, "baseline")["cases"]
+    assert cases["passed"] == cases["selected"] == 8
+    assert report["target"]["cases"] == 8
+
+
+def test_a_dry_run_runs_nothing_and_needs_no_lock(tmp_path: Path) -> None:
+    target = script(tmp_path, f"touch {tmp_path}/ran")
+    said = pooldiag("attribute", "--dry-run", f"--lock={tmp_path}/l", "--arm=bypass=A=1 -B", target, cwd=tmp_path)
+    assert said.code == 0
+    assert re.search(r"bypass +x1 +A=1 -B", said.out)
+    assert {path.name for path in tmp_path.iterdir()} == {"target.sh"}
+
+
+def test_the_configuration_names_targets_and_a_flag_wins(blind: Path, tmp_path: Path) -> None:
+    (tmp_path / "pooldiag.toml").write_text(
+        f'[target.forward]\ncommand = "{blind}"\norder = "rand"\nseed = 7\n[lock]\npaths = []\n[run]\nrepeat = 2\n'
+    )
+    (tmp_path / "below").mkdir()
+    report = diagnose("forward", cwd=tmp_path / "below")
+    assert report["mechanism"] == "cross-device-reuse"
+    assert {entry["runs"] for entry in report["arms"]} == {2}
+    assert report["lock"] is None
+    assert diagnose("--order=file", "--repeat=1", "forward", cwd=tmp_path)["status"] == "green"
+
+
+def test_a_mistake_in_the_configuration_is_one_line_with_the_nearest_key(vacuous: Path, tmp_path: Path) -> None:
+    (tmp_path / "pooldiag.toml").write_text('[target.t]\ncomand = "x"\n')
+    said = attribute(vacuous, cwd=tmp_path)
+    assert said.code == 2
+    assert "unknown key" in one_problem(said.err)
+    assert "nearest: command" in said.err
+    (tmp_path / "pooldiag.toml").write_text("[target.t\n")
+    assert "pooldiag.toml:1: not TOML" in one_problem(attribute(vacuous, cwd=tmp_path).err)
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(vacuous: Path, tmp_path: Path) -> None:
+    (tmp_path / ".pooldiag").write_text("in the way")
+    said = attribute(vacuous, cwd=tmp_path)
+    assert said.code in {2, 4}
+    assert ".pooldiag" in one_problem(said.err)
+
+
+def test_a_working_directory_is_where_the_target_runs(vacuous: Path, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    script(tmp_path, "pwd; test -e ../target.sh")
+    report = diagnose("--cwd=there", "./target.sh", cwd=tmp_path)
+    assert report["status"] == "green"
+    assert (Path(report["evidence"]) / "01-baseline" / "stdout").read_text() == f"{tmp_path}/there\n"
+    assert report["target"]["argv"] == ["./target.sh"]
+    assert diagnose("--cwd=there", vacuous, cwd=tmp_path)["status"] == "green"
+
+
+def test_help_names_every_framework_and_every_type() -> None:
+    text = pooldiag("attribute", "--help", cwd=Path(), COLUMNS="200").out
+    assert all(name in text for name in (*FRAMEWORKS, *LAYOUTS))
+    assert "default" in text
+
+
+def test_nothing_typed_is_help() -> None:
+    assert "attribute" in pooldiag(cwd=Path()).out

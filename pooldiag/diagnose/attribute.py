@@ -240,6 +240,7 @@ class _Diagnosis:
             others=tuple(self._attribution(other, None) for other in self._known() if other != signature),
             mechanisms=MECHANISMS,
             blocked_by=None if blocked is None else blocked.problem,
+            hint=None if blocked is None else blocked.hint,
             arms=results,
             removed_variables=self._tools.removed,
             notes=(*self._notes, *notes(results, self._settings)),

@@ -100,6 +100,7 @@ class AttributeReport:
     attribution: Attribution
     others: tuple[Attribution, ...] = ()
     blocked_by: str | None = None
+    hint: str | None = None  # what to do about what blocks it
     arms: tuple[ArmResult, ...] = ()
     removed_variables: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()

@@ -79,7 +79,8 @@ def _blocked(report: Report) -> Headline:
     runs = len(runs_of(report))
     after = "Nothing ran" if not runs else f"Stopped after {count(runs, 'run')}"
     line = f"{after}: this says nothing about the target, neither green nor red."
-    return Headline(tone=Tone.OPEN, title=f"Blocked: {report.blocked_by or 'no reason was given'}", lines=(line,))
+    lines = (line,) if report.hint is None else (line, capital(sentence(report.hint)))
+    return Headline(tone=Tone.OPEN, title=f"Blocked: {report.blocked_by or 'no reason was given'}", lines=lines)
 
 
 def _green(report: Report) -> Headline:

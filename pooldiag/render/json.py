@@ -109,6 +109,7 @@ class _Writer:
             "rule": attribution.rule,
             "signature": self.signature(attribution.signature),
             "blocked_by": report.blocked_by,
+            "hint": report.hint,
             "candidates": _candidates(attribution.candidates),
             "others": [self.attribution(other) for other in report.others],
             "ruled_out": _ruled_out(attribution.ruled_out),

@@ -422,7 +422,8 @@ def blocked() -> AttributeReport:
     lock = LockReport(paths=(Path("/home/ada/gpu.lock"),), waited_seconds=2700.0)
     target = replace(whole.target, version=None, cases=None)
     reason = "/home/ada/gpu.lock is still held after 2700 s (pid 4242, python train.py)"
-    return replace(whole, blocked_by=reason, lock=lock, target=target, seconds=2700.2)
+    hint = "run the command again when that has ended, or wait longer with --lock-wait"
+    return replace(whole, blocked_by=reason, hint=hint, lock=lock, target=target, seconds=2700.2)
 
 
 def flake() -> AttributeReport:

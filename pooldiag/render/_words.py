@@ -61,6 +61,8 @@ def headline(report: Report) -> Headline:
             return _blocked(report)
         case Status.GREEN:
             return _green(report)
+        case Status.UNRESOLVED if report.partial and attribution.signature is None:
+            return _green(report)
     if attribution.mechanism == NO_MECHANISM:
         return _no_mechanism(report)
     if attribution.mechanism is not None:

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pooldiag.model.arms import Acted
-from pooldiag.model.reports import ArmResult
+from pooldiag.model.reports import ArmResult, LockReport
 from pooldiag.render import _outputs as outputs
 from pooldiag.render import _words as words
 from pooldiag.render._facts import baseline_of, runs_of
@@ -36,6 +36,13 @@ _RULE = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 def render(report: Report, page: Page) -> str:
     """Return the report as a terminal of the page's width shows it."""
     return _Sheet(page=page, report=report).render()
+
+
+def _wait(lock: LockReport) -> str:
+    """Say how long the lock was waited for; a lock that was never held did not come."""
+    if lock.waited_seconds < SHORTEST_WAIT_SECONDS:
+        return "was free"
+    return f"{'came after' if lock.held_seconds else 'did not come in'} {words.duration(lock.waited_seconds)}"
 
 
 def _indented(*parts: RenderableType) -> Padding:
@@ -150,8 +157,7 @@ class _Sheet:
         lock = self.report.lock
         if lock is None:
             return made
-        waited = lock.waited_seconds >= SHORTEST_WAIT_SECONDS
-        return f"{made}; the lock {f'came after {words.duration(lock.waited_seconds)}' if waited else 'was free'}"
+        return f"{made}; the lock {_wait(lock)}"
 
     def arms(self) -> Iterator[RenderableType]:
         evidence = [arm for arm in self.report.arms if arm.runs and arm.acted not in _NO_EVIDENCE]

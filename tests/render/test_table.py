@@ -214,3 +214,9 @@ def test_paths_below_the_pages_directory_are_shown_as_one_would_type_them() -> N
     folder = report.evidence.parent
     assert f"\n{report.evidence.name}\n" in shown(report, Page(directory=folder))
     assert f"\n{report.evidence}\n" in shown(report, Page(directory=folder / "elsewhere"))
+
+
+def test_an_interruption_before_any_red_does_not_say_red() -> None:
+    begun = replace(SAMPLES["barely-begun"], attribution=Attribution(signature=None, status=Status.UNRESOLVED))
+    assert "Nothing red so far" in shown(begun)
+    assert "Red, unresolved" not in shown(begun)

@@ -25,9 +25,8 @@ from pooldiag.attribution.rates import greens_until, rate_of
 from pooldiag.model.arms import Role
 from pooldiag.model.attributions import Attribution, Candidate, Prediction, RuledOut, Status
 from pooldiag.model.readings import Sight, Signature
-from pooldiag.model.settings import DEFAULT_CONFIDENCE, DEFAULT_MAX_RUNS
+from pooldiag.model.settings import BASELINE_RUNS, DEFAULT_CONFIDENCE, DEFAULT_MAX_RUNS
 
-BASELINE_RUNS = 2
 STILL_POSSIBLE = 0.01
 """A mechanism with a smaller share of the posterior is ruled out."""
 

@@ -10,6 +10,7 @@ from pooldiag.cli.streams import say
 from pooldiag.errors import ExitCode, UsageError
 from pooldiag.model.arms import Arm, Isolation
 from pooldiag.model.runs import Environment
+from pooldiag.model.settings import BASELINE_RUNS, AttributeSettings
 from pooldiag.profiles import inherited_changes
 from pooldiag.render import visible
 
@@ -43,14 +44,16 @@ def _lines(decided: Decided, removed: tuple[tuple[str, str], ...]) -> Iterator[s
     for path in settings.requires:
         yield f"requires   {path}"
     yield ""
-    yield "The baseline runs first; whether the others run depends on what it shows."
+    yield _strategy(settings)
     for arm in settings.arms:
-        yield f"  {arm.role:<9} {_runs(decided, arm):<4} {_change(arm)}"
+        yield f"  {arm.role:<9} {_change(arm)}"
 
 
-def _runs(decided: Decided, arm: Arm) -> str:
-    default = 2 if arm is decided.settings.arms[0] else 1
-    return f"x{decided.settings.repeat or default}"
+def _strategy(settings: AttributeSettings) -> str:
+    if settings.repeat is not None:
+        return f"The baseline runs {settings.repeat}x; once something is red, so does every arm."
+    most = f"{settings.max_runs} runs at most"
+    return f"The baseline runs {BASELINE_RUNS}x; what the runs show says which arm is next, {most}."
 
 
 def _change(arm: Arm) -> str:

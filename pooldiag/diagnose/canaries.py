@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from pooldiag.attribution.acted import PRELOAD
 from pooldiag.attribution.canaries import Observed, judge, observed
+from pooldiag.diagnose.running import raise_if_interrupted
 from pooldiag.diagnose.tools import Tools
-from pooldiag.errors import InterruptedRunError
 from pooldiag.model.arms import Acted, AllocatorProfile, Arm, Canary, Linkage, Role
 from pooldiag.model.runs import Ending, Environment, Limits, RunRequest
 
-PRELOAD = "LD_PRELOAD"
 _LIMITS = Limits(timeout_seconds=30.0, grace_seconds=1.0)
 _Verdict = tuple[Acted, str]
 
@@ -73,7 +73,6 @@ def _observe(canary: Canary, arm: Arm, preload: Environment, tools: Tools) -> Ob
             limits=_LIMITS,
         )
     )
-    if completed.ending is Ending.INTERRUPTED:
-        raise InterruptedRunError("interrupted")
+    raise_if_interrupted(completed)
     well = completed.ending is Ending.EXITED and completed.exit_code == 0
     return observed(tools.files.lines(completed.stdout)) if well else {}

@@ -5,9 +5,9 @@ import re
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from pooldiag.diagnose.running import OUTPUT_WORD
+from pooldiag.diagnose.running import OUTPUT_WORD, raise_if_interrupted
 from pooldiag.diagnose.tools import Tools
-from pooldiag.errors import BlockedError, InterruptedRunError, UsageError
+from pooldiag.errors import BlockedError, UsageError
 from pooldiag.frameworks.base import ListingError, confirms
 from pooldiag.model.cases import Case, Listing, Selection
 from pooldiag.model.runs import Completed, Ending, Environment, Limits, RunRequest
@@ -36,8 +36,7 @@ class Lister:
         folder = self._tools.evidence.run_folder(f"00-listing-{self._count}")
         report = folder / "report.xml"
         completed = self._tools.executor.execute(self._request(selection, folder, report))
-        if completed.ending is Ending.INTERRUPTED:
-            raise InterruptedRunError("interrupted")
+        raise_if_interrupted(completed)
         if completed.shortage is not None:
             raise BlockedError(completed.shortage)
         if completed.ending is Ending.NOT_STARTED:

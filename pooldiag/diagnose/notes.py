@@ -18,8 +18,8 @@ def notes(results: Sequence[ArmResult], settings: AttributeSettings) -> tuple[st
 def _notes(results: Sequence[ArmResult], settings: AttributeSettings) -> Iterator[str]:
     runs = [run for result in results for run in result.runs]
     yield from _vacuous(runs)
-    yield from _varying(results)
-    yield from _disagreeing(results)
+    noise = tuple(_varying(results))
+    yield from noise or _disagreeing(results)
     yield from _victim(results, settings)
     for result in results:
         if result.runs and result.arm.caveat is not None:

@@ -82,7 +82,7 @@ class Runner:
         completed = self._tools.executor.execute(
             RunRequest(argv=argv, directory=self._settings.target.directory, folder=folder, limits=self.limits())
         )
-        _raise_if_interrupted(completed)
+        raise_if_interrupted(completed)
         words = b"\n".join(self._tools.files.lines(completed.stdout)).lower()
         if completed.ending is not Ending.EXITED or completed.exit_code != 0:
             raise BlockedError(f"{option} {argv[0]} ended with {completed.words}", hint=f"its output is in {folder}")
@@ -102,7 +102,7 @@ class Runner:
                     self._tools.progress.told(event)
 
         completed = self._tools.executor.execute(self._request(arm, selection, folder, on_report))
-        _raise_if_interrupted(completed)
+        raise_if_interrupted(completed)
         text = read_text(completed, self._settings.profile, self._tools.files)
         return Outcome(
             run=run,
@@ -173,6 +173,7 @@ def _union(selections: tuple[Selection | None, ...]) -> Selection:
     return Selection(cases=tuple(case for one in selections if one for case in one.cases))
 
 
-def _raise_if_interrupted(completed: Completed) -> None:
+def raise_if_interrupted(completed: Completed) -> None:
+    """Raise InterruptedRunError for a process that was ended because the user asked for it."""
     if completed.ending is Ending.INTERRUPTED:
         raise InterruptedRunError("interrupted")

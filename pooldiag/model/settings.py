@@ -13,6 +13,7 @@ GIB = 2**30
 DEFAULT_LOCK_WAIT_SECONDS = 2700.0
 DEFAULT_CONFIDENCE = 0.99
 DEFAULT_MAX_RUNS = 64
+BASELINE_RUNS = 2  # before any other arm, without `repeat`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from typing import TypeVar
 from pooldiag.model.arms import Role
 from pooldiag.model.attributions import Attribution, Candidate, Mechanism, Prediction, Status
 from pooldiag.model.outcomes import Outcome
-from pooldiag.model.readings import Reading, Sight, Signature
+from pooldiag.model.readings import Reading, Sight
 from pooldiag.model.reports import ArmResult, Run
 from pooldiag.render._facts import baseline_of, runs_of, seen, short
 from pooldiag.render._page import Report
@@ -156,7 +156,7 @@ def _red(report: Report) -> str:
     baseline = baseline_of(report)
     if baseline is None or not baseline.runs or any(run.reading.reading is Reading.RED for run in baseline.runs):
         return "Red"
-    reds = [str(arm.arm.role) for arm in report.arms if any(run.reading.reading is Reading.RED for run in arm.runs)]
+    reds = [str(arm.arm.role) for arm in report.arms if Sight.SAME_RED in arm.sights]
     return f"Green as it is, red under {listed(tuple(reds))}" if reds else "Red"
 
 
@@ -172,7 +172,7 @@ def _flaky(report: Report) -> str:
     found = report.attribution.rate
     if found is None or found.red == found.runs:
         return ""
-    return f", flaky {found.red / found.runs:.0%} ({found.red}/{found.runs} runs)"
+    return f", flaky {100 * found.red / found.runs:.0f} % ({found.red}/{found.runs} runs)"
 
 
 def certainty(report: Report) -> str | None:
@@ -189,7 +189,7 @@ def rates(report: Report) -> Iterator[str]:
     """Yield the rates that one run does not tell: of arms that show both, and what greens still lack."""
     for arm in report.arms:
         if arm.rate is not None and 0 < arm.rate.red < arm.rate.runs:
-            interval = f"{arm.rate.low:.0%} to {arm.rate.high:.0%}"
+            interval = f"{100 * arm.rate.low:.0f} % to {100 * arm.rate.high:.0f} %"
             yield f"{arm.arm.role}: red in {arm.rate.red}/{arm.rate.runs} runs, 95 % interval {interval}"
         elif arm.greens_needed and report.attribution.status is Status.UNRESOLVED:
             yield f"{arm.arm.role}: needs {count(arm.greens_needed, 'more green')} until chance does not explain them"
@@ -215,7 +215,7 @@ def named(report: Report, mechanism: str) -> str:
 
 def candidate(report: Report, one: Candidate) -> str:
     """Return a mechanism that is still possible, with its posterior where there is one."""
-    posterior = "" if one.posterior is None else f", {one.posterior:.1%}"
+    posterior = "" if one.posterior is None else f", {100 * one.posterior:.1f} %"
     return named(report, one.mechanism) + posterior
 
 
@@ -282,8 +282,7 @@ def run_line(run: Run) -> str:
 def particulars(report: Report) -> Iterator[str]:
     """Yield what the table of arms has no room for: new reds, void runs, disagreement, cases never reached."""
     yield from (_disagreement(arm) for arm in report.arms if result(arm) == "mixed")
-    main = report.attribution.signature
-    odd = ((_particular(run, sight, main), (arm, run)) for arm in report.arms for run, sight in _looks(arm))
+    odd = ((_particular(run, sight), (arm, run)) for arm in report.arms for run, sight in _looks(arm))
     for words, found in _grouped(odd):
         if words:
             yield f"{_places(found)}: {words}"
@@ -309,10 +308,9 @@ def _looks(arm: ArmResult) -> Iterator[tuple[Run, Sight]]:
     yield from zip(arm.runs, arm.sights, strict=False)
 
 
-def _particular(run: Run, sight: Sight, main: Signature | None) -> str:
+def _particular(run: Run, sight: Sight) -> str:
     if sight is Sight.NEW_RED:
-        new = run.reading.signatures
-        return f"new red, {'the one above' if new == (main,) else '; '.join(map(str, new))}"
+        return f"new red, {'; '.join(map(str, run.reading.signatures))}"
     if sight is not Sight.NOTHING:
         return ""
     if run.reading.reading is Reading.VOID:

@@ -6,7 +6,7 @@ from statistics import median
 import pytest
 
 from pooldiag.attribution.belief import posterior
-from pooldiag.attribution.engine import Plan, Spent, conclude, next_step, percent
+from pooldiag.attribution.engine import Plan, Spent, conclude, greens_needed, next_step, percent
 from pooldiag.attribution.evidence import RoleEvidence
 from pooldiag.attribution.mechanisms import MECHANISMS
 from pooldiag.attribution.simulation import ROLES, Simulated, diagnose, evidence
@@ -154,6 +154,14 @@ def test_it_stops_at_the_runs_and_at_the_time_that_it_may_spend() -> None:
 def test_repeat_runs_every_arm_so_often_whatever_it_shows() -> None:
     trial = diagnose(steady("independent"), Random(1), plan=Plan(repeat=3))
     assert {role: len(sights) for role, sights in trial.sights.items()} == dict.fromkeys(ROLES, 3)
+
+
+def test_a_green_of_a_flaky_fault_needs_more_of_them_and_one_of_a_steady_fault_fewer() -> None:
+    flaky = [Sight.SAME_RED, Sight.GREEN, Sight.GREEN, Sight.GREEN]
+    needed = greens_needed(flaky, greens=1, confidence=0.99)
+    assert needed > greens_needed([Sight.SAME_RED] * 20, greens=1, confidence=0.99)
+    assert greens_needed(flaky, greens=1 + needed, confidence=0.99) == 0
+    assert greens_needed(flaky, greens=needed, confidence=0.99) == 1
 
 
 def test_of_two_arms_that_tell_alike_the_cheaper_one_is_run() -> None:

@@ -158,7 +158,10 @@ def test_a_dry_run_runs_nothing_and_needs_no_lock(tmp_path: Path) -> None:
     target = script(tmp_path, f"touch {tmp_path}/ran")
     said = pooldiag("attribute", "--dry-run", f"--lock={tmp_path}/l", "--arm=bypass=A=1 -B", target, cwd=tmp_path)
     assert said.code == 0
-    assert re.search(r"bypass +x1 +A=1 -B", said.out)
+    assert re.search(r"bypass +A=1 -B", said.out)
+    assert "The baseline runs 2x; what the runs show says which arm is next, 64 runs at most." in said.out
+    again = pooldiag("attribute", "--dry-run", "--repeat=3", target, cwd=tmp_path)
+    assert "The baseline runs 3x; once something is red, so does every arm." in again.out
     assert {path.name for path in tmp_path.iterdir()} == {"target.sh"}
 
 

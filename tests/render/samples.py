@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pooldiag.model.arms import Acted, Arm, Isolation, Role
-from pooldiag.model.attributions import Attribution, Candidate, Mechanism, Prediction, RuledOut, Status
+from pooldiag.model.attributions import Attribution, Candidate, Mechanism, Prediction, Rate, RuledOut, Status
 from pooldiag.model.cases import Case, Order, OrderKind, Selection
 from pooldiag.model.census import Census, Element, Finding, NanRuns, PatternCount, PrintedCensus
 from pooldiag.model.outcomes import CaseResult, CaseStatus, FrameworkReport, Outcome, OutputFile
@@ -429,13 +429,16 @@ def blocked() -> AttributeReport:
 def flake() -> AttributeReport:
     """The baseline disagrees with itself."""
     mixed = (crash("01", Role.BASELINE), *(green(f"0{n}", Role.BASELINE) for n in range(2, 6)))
-    arms = (arm_result(Role.BASELINE, "RGGGG", *mixed), arm_result(Role.BYPASS, "G", green("06", Role.BYPASS)))
+    arms = (
+        replace(arm_result(Role.BASELINE, "RGGGG", *mixed), rate=Rate(red=1, runs=5, low=0.036, high=0.624)),
+        replace(arm_result(Role.BYPASS, "G", green("06", Role.BYPASS)), greens_needed=14),
+    )
     possible = tuple(Candidate(mechanism=key) for key in list(_TITLES)[:8])
     attribution = Attribution(
         signature=crashed(),
         status=Status.UNRESOLVED,
         candidates=possible,
-        not_established=("the cause: it flakes, 1/5 baseline runs are red, and one green of an arm proves nothing",),
+        rule="6 runs are spent",
     )
     return replace(report(attribution, *arms), reproducer=REPRODUCER, next=NEXT)
 
@@ -482,15 +485,17 @@ def hidden() -> AttributeReport:
     """Green as it is; bypass shows a use after free."""
     arms = (
         arm_result(Role.BASELINE, "GG", green("01", Role.BASELINE), green("02", Role.BASELINE)),
-        arm_result(Role.BYPASS, "NN", crash("03", Role.BYPASS), crash("05", Role.BYPASS)),
-        arm_result(Role.POISON_N, "N", crash("04", Role.POISON_N)),
+        arm_result(Role.BYPASS, "RR", crash("03", Role.BYPASS), crash("05", Role.BYPASS)),
+        arm_result(Role.POISON_N, "R", crash("04", Role.POISON_N)),
     )
     attribution = Attribution(
         signature=crashed(),
         status=Status.ESTABLISHED,
         mechanism="hidden-use-after-free",
+        confidence=0.997,
+        rule="hidden-use-after-free has 99.7 % of the posterior",
         candidates=(Candidate(mechanism="hidden-use-after-free", posterior=0.997),),
-        ruled_out=(rules_out("hidden-stale-read", Role.BYPASS, "03", Prediction.NEW_RED),),
+        ruled_out=(rules_out("hidden-stale-read", Role.BYPASS, "03", Prediction.SAME_RED),),
         not_established=("which buffer is used after its release",),
     )
     return replace(report(attribution, *arms), reproducer=f"env VT_POOL_BYPASS=1 {REPRODUCER}")
@@ -501,13 +506,9 @@ def unconfirmed() -> AttributeReport:
     whole = hidden()
     arms = (
         whole.arms[0],
-        arm_result(Role.BYPASS, "NG", crash("03", Role.BYPASS), green("04", Role.BYPASS)),
+        arm_result(Role.BYPASS, "RG", crash("03", Role.BYPASS), green("04", Role.BYPASS)),
     )
-    attribution = Attribution(
-        signature=crashed(),
-        status=Status.UNRESOLVED,
-        not_established=("bypass: 1/2 runs show another red, which is no evidence for this one",),
-    )
+    attribution = Attribution(signature=crashed(), status=Status.UNRESOLVED, rule="4 runs are spent")
     return replace(whole, attribution=attribution, arms=arms)
 
 

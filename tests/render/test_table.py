@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 from pooldiag.model.arms import Acted, Role
-from pooldiag.model.attributions import Attribution, Candidate, Status
+from pooldiag.model.attributions import Attribution, Candidate, Rate, Status
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import AttributeReport
 from pooldiag.render import RENDERERS, Page
@@ -173,7 +173,22 @@ def test_posteriors_are_printed_where_there_are_any() -> None:
     report = SAMPLES["one-of-three"]
     candidates = tuple(replace(one, posterior=0.3) for one in report.attribution.candidates)
     text = shown(replace(report, attribution=replace(report.attribution, candidates=candidates)))
-    assert "read of stale scratch (stale-read), 30.0%" in text
+    assert "read of stale scratch (stale-read), 30.0 %" in text
+
+
+def test_a_fault_that_does_not_show_in_every_run_has_its_rate() -> None:
+    report = SAMPLES["loud"]
+    flaky = replace(report.attribution, rate=Rate(red=13, runs=30, low=0.27, high=0.61))
+    assert "(cross-device-reuse), flaky 43 % (13/30 runs)" in in_one_line(shown(replace(report, attribution=flaky)))
+    steady = replace(report.attribution, rate=Rate(red=4, runs=4, low=0.51, high=1.0))
+    assert "flaky" not in shown(replace(report, attribution=steady))
+
+
+def test_an_arm_with_another_red_is_not_said_to_show_what_the_pool_hides() -> None:
+    report = SAMPLES["hidden"]
+    other = replace(report.arms[2], sights=(Sight.NEW_RED,))
+    text = shown(replace(report, arms=(*report.arms[:2], other)))
+    assert text.startswith("Green as it is, red under bypass, established")
 
 
 def test_a_black_box_is_told_by_how_it_ended() -> None:

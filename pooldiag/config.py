@@ -105,7 +105,6 @@ class RunConfig:
     max_runs: int | None = None
     budget_seconds: float | None = None
     confidence: float | None = None
-    jobs: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -389,7 +388,6 @@ def _run(table: _Table) -> RunConfig:
         max_runs=table.take("max_runs", _as_count),
         budget_seconds=table.take("budget", _as_time_limit),
         confidence=table.take("confidence", _as_confidence),
-        jobs=table.take("jobs", _as_count),
     )
     table.finish()
     return config

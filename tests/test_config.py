@@ -221,7 +221,7 @@ floor = "512 MiB"
 repeat = 3
 budget = 7200
 confidence = 0.99
-jobs = 2
+max_runs = 2
 """
 
 
@@ -256,7 +256,7 @@ def test_every_key_is_read_and_relative_paths_start_at_the_file() -> None:
         lock=LockConfig(paths=(Path("/project/gpu.lock"), Path("/var/lock/other")), wait_seconds=2700),
         disk=DiskConfig(floor_bytes=2**31, need_bytes=34 * 10**9),
         memory=MemoryConfig(floor_bytes=2**29),
-        run=RunConfig(repeat=3, budget_seconds=7200, confidence=0.99, jobs=2),
+        run=RunConfig(repeat=3, budget_seconds=7200, confidence=0.99, max_runs=2),
     )
 
 
@@ -324,7 +324,7 @@ def test_no_lock_paths_and_no_word_about_them_are_told_apart() -> None:
         ("[disk]\nfloor = 1.5", "disk.floor = 1.5", "a size"),
         ("[disk]\nfloor = '34G'", "disk.floor: size: '34G' has two readings", "34GB or 34GiB"),
         ("[disk]\nneed = 0x" + "f" * 5000, "disk.need = ", "a size"),
-        ("[run]\njobs = [0x" + "f" * 5000 + "]", "run.jobs = ", "a whole number"),
+        ("[run]\nmax_runs = [0x" + "f" * 5000 + "]", "run.max_runs = ", "a whole number"),
         ("[run]\nrepeat = 0", "run.repeat = 0", "1 or more"),
         ("[run]\nrepeat = 2.0", "run.repeat = 2.0", "a whole number"),
         ("[run]\nconfidence = 1", "run.confidence = 1", "between 0 and 1"),
@@ -378,15 +378,15 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_the_nearest_file_up_to_the_repository_is_read(project: Path) -> None:
-    (project / "pooldiag.toml").write_text("[run]\njobs = 1\n")
+    (project / "pooldiag.toml").write_text("[run]\nmax_runs = 1\n")
     found = find_config(project / "src/deep")
-    assert (found.folder, found.files, found.run.jobs) == (project, (project / "pooldiag.toml",), 1)
-    (project / "src/pooldiag.toml").write_text("[run]\njobs = 2\n")
-    assert find_config(project / "src/deep").run.jobs == 2
+    assert (found.folder, found.files, found.run.max_runs) == (project, (project / "pooldiag.toml",), 1)
+    (project / "src/pooldiag.toml").write_text("[run]\nmax_runs = 2\n")
+    assert find_config(project / "src/deep").run.max_runs == 2
 
 
 def test_nothing_above_the_repository_is_read(project: Path) -> None:
-    (project / "pooldiag.toml").write_text("[run]\njobs = 1\n")
+    (project / "pooldiag.toml").write_text("[run]\nmax_runs = 1\n")
     (project / "src/.git").write_text("gitdir: elsewhere")  # a worktree has a file of this name
     assert find_config(project / "src/deep") == Config()
 
@@ -396,9 +396,9 @@ def test_outside_any_repository_the_search_ends_at_the_root() -> None:
 
 
 def test_pyproject_is_read_when_it_has_our_table_and_passed_by_when_not(project: Path) -> None:
-    (project / "pyproject.toml").write_text("[tool.pooldiag.run]\njobs = 3\n")
+    (project / "pyproject.toml").write_text("[tool.pooldiag.run]\nmax_runs = 3\n")
     (project / "src/pyproject.toml").write_text("[project]\nname = 'pooldiag-user'\n")
-    assert find_config(project / "src/deep").run.jobs == 3
+    assert find_config(project / "src/deep").run.max_runs == 3
 
 
 def test_a_broken_pyproject_that_does_not_mention_us_is_none_of_our_business(project: Path) -> None:
@@ -407,13 +407,14 @@ def test_a_broken_pyproject_that_does_not_mention_us_is_none_of_our_business(pro
 
 
 def test_where_both_files_say_the_same_pooldiag_toml_is_right(project: Path) -> None:
-    (project / "pooldiag.toml").write_text("[run]\njobs = 1\n[target.a]\ncommand = 'own'\n[disk]\nfloor = 1\n")
+    (project / "pooldiag.toml").write_text("[run]\nmax_runs = 1\n[target.a]\ncommand = 'own'\n[disk]\nfloor = 1\n")
     (project / "pyproject.toml").write_text(
-        "[tool.pooldiag.run]\njobs = 2\nrepeat = 5\n[tool.pooldiag.lock]\nwait = 3\n[tool.pooldiag.disk]\nfloor = 2\n"
+        "[tool.pooldiag.run]\nmax_runs = 2\nrepeat = 5\n"
+        "[tool.pooldiag.lock]\nwait = 3\n[tool.pooldiag.disk]\nfloor = 2\n"
         "[tool.pooldiag.target.a]\ncommand = 'shared'\nseed = 7\n[tool.pooldiag.target.b]\ncommand = 'b'\n"
     )
     found = find_config(project)
-    assert found.run == RunConfig(jobs=1, repeat=5)
+    assert found.run == RunConfig(max_runs=1, repeat=5)
     assert found.lock.wait_seconds == 3
     assert found.disk.floor_bytes == 1
     assert [(target.name, target.command, target.seed) for target in found.targets] == [
@@ -421,7 +422,7 @@ def test_where_both_files_say_the_same_pooldiag_toml_is_right(project: Path) -> 
         ("b", ("b",), None),
     ]
     assert found.files == (project / "pooldiag.toml", project / "pyproject.toml")
-    assert set(found.shadowed) == {"target.a", "run.jobs", "disk.floor"}
+    assert set(found.shadowed) == {"target.a", "run.max_runs", "disk.floor"}
 
 
 def test_errors_in_pyproject_name_the_table_that_it_has_there() -> None:
@@ -438,8 +439,8 @@ def test_bytes_that_are_no_utf8_are_told_with_their_line(project: Path) -> None:
     path.write_bytes(b"# fine\n# caf\xe9\n")
     with pytest.raises(UsageError, match=r"pooldiag\.toml:2: byte 0xe9 is not UTF-8"):
         find_config(project)
-    path.write_bytes("[run]\r\njobs = 1\r\n".encode("utf-8-sig"))  # what an editor on another system may save
-    assert find_config(project).run.jobs == 1
+    path.write_bytes("[run]\r\nmax_runs = 1\r\n".encode("utf-8-sig"))  # what an editor on another system may save
+    assert find_config(project).run.max_runs == 1
 
 
 def test_a_file_that_cannot_be_read_is_a_usage_error(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -456,13 +457,13 @@ def test_a_file_that_cannot_be_read_is_a_usage_error(project: Path, monkeypatch:
 def test_a_file_named_by_the_user_must_be_there_and_say_something(project: Path) -> None:
     with pytest.raises(UsageError, match="no such file"):
         read_config(project / "other.toml")
-    (project / "other.toml").write_text("[run]\njobs = 4\n")
-    assert read_config(project / "other.toml").run.jobs == 4
+    (project / "other.toml").write_text("[run]\nmax_runs = 4\n")
+    assert read_config(project / "other.toml").run.max_runs == 4
     (project / "pyproject.toml").write_text("[tool.black]\n")
     with pytest.raises(UsageError, match=r"no table \[tool\.pooldiag\]"):
         read_config(project / "pyproject.toml")
-    (project / "pyproject.toml").write_text("[tool.pooldiag.run]\njobs = 5\n")
-    assert read_config(project / "pyproject.toml").run.jobs == 5
+    (project / "pyproject.toml").write_text("[tool.pooldiag.run]\nmax_runs = 5\n")
+    assert read_config(project / "pyproject.toml").run.max_runs == 5
 
 
 # TARGET

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pooldiag.attribution.evidence import RoleEvidence
 from pooldiag.attribution.mechanisms import MECHANISMS
 from pooldiag.model.arms import Role
-from pooldiag.model.attributions import Mechanism, Prediction
+from pooldiag.model.attributions import NO_MECHANISM, Mechanism, Prediction
 from pooldiag.model.readings import Sight
 
-CATCH_ALL = "none"
+CATCH_ALL = NO_MECHANISM
 """The hypothesis that no row of the table is true."""
 
 INDEPENDENT = "independent"

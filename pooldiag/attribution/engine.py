@@ -68,7 +68,9 @@ class Step:
 
 
 def next_step(evidence: Sequence[RoleEvidence], plan: Plan, spent: Spent) -> Step:
-    """Decide what to do next."""
+    """Decide what to do next; what may be spent bounds everything."""
+    if (end := _out_of_budget(plan, spent)) is not None:
+        return Step(role=None, reason=end)
     if (role := _first_of_all(evidence, plan)) is not None:
         return Step(role=role, reason="the baseline comes first, and a green one is asked what the pool hides")
     if not _any_red(evidence):
@@ -76,23 +78,27 @@ def next_step(evidence: Sequence[RoleEvidence], plan: Plan, spent: Spent) -> Ste
     if plan.repeat is not None:
         role = next((known.role for known in evidence if len(known.sights) < plan.repeat), None)
         return Step(role=role, reason=f"every arm ran {plan.repeat} times")
-    if (end := _end(evidence, plan, spent)) is not None:
+    if (end := _enough(evidence, plan)) is not None:
         return Step(role=None, reason=end)
     return Step(role=_most_informative(evidence, spent), reason="no arm that can be run would tell more")
 
 
-def _end(evidence: Sequence[RoleEvidence], plan: Plan, spent: Spent) -> str | None:
-    """Say why it is enough; None when it is not."""
+def _out_of_budget(plan: Plan, spent: Spent) -> str | None:
+    if spent.runs >= plan.max_runs:
+        return f"{spent.runs} runs are spent"
+    if plan.budget_seconds is not None and spent.seconds >= plan.budget_seconds:
+        return f"the budget of {plan.budget_seconds:g} s is spent"
+    return None
+
+
+def _enough(evidence: Sequence[RoleEvidence], plan: Plan) -> str | None:
+    """Say why no further run is needed; None when one is."""
     weights = posterior(evidence)
     leader = max(weights, key=lambda name: weights[name])
     if weights[leader] >= plan.confidence:
         return f"{leader} has {percent(weights[leader])} of the posterior"
     if _tied(evidence, weights, leader, plan.confidence) or _settled(evidence):
         return "the arms that can be run do not tell the candidates apart"
-    if spent.runs >= plan.max_runs:
-        return f"{spent.runs} runs are spent"
-    if plan.budget_seconds is not None and spent.seconds >= plan.budget_seconds:
-        return f"the budget of {plan.budget_seconds:g} s is spent"
     return None
 
 
@@ -171,9 +177,10 @@ def conclude(
 ) -> Attribution:
     """Return what the runs establish about the signature; `reason` says why they ended."""
     if not _any_red(evidence):
-        conflicts = tuple(_new_reds(evidence))
-        status = Status.UNRESOLVED if conflicts else Status.GREEN
-        return Attribution(signature=None, status=status, not_established=conflicts, rule=reason)
+        unasked = _first_of_all(evidence, plan)
+        open_questions = (*_new_reds(evidence), *(() if unasked is None else (f"green: {unasked} was not asked",)))
+        status = Status.UNRESOLVED if open_questions else Status.GREEN
+        return Attribution(signature=None, status=status, not_established=open_questions, rule=reason)
     weights = posterior(evidence)
     leader = max(weights, key=lambda name: weights[name])
     decided = weights[leader] >= plan.confidence

@@ -3,7 +3,7 @@
 import sys
 
 from pooldiag.cli.app import app
-from pooldiag.cli.streams import complain, open_standard_streams
+from pooldiag.cli.streams import complain, open_standard_streams, settle_standard_streams
 from pooldiag.errors import ExitCode
 
 
@@ -16,3 +16,5 @@ def main() -> None:
         sys.excepthook(*sys.exc_info())
         complain("pooldiag: this is a bug of pooldiag; the lines above belong into its report\n")
         sys.exit(int(ExitCode.BUG))
+    finally:
+        settle_standard_streams()

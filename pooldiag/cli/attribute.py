@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from pooldiag.cli.flags import AttributeFlags
-from pooldiag.cli.streams import complain
-from pooldiag.errors import ExitCode, PooldiagError
+from pooldiag.cli.problems import exit_code_of
+from pooldiag.errors import ExitCode
 from pooldiag.model.cases import OrderKind
 
 _WHAT = "What is run"
@@ -192,24 +192,15 @@ def attribute(
         dry_run=dry_run,
         quiet=quiet,
     )
-    raise typer.Exit(int(_exit_code(flags)))
+    raise typer.Exit(int(exit_code_of(lambda: _attribute(flags))))
 
 
-def _exit_code(flags: AttributeFlags) -> ExitCode:
+def _attribute(flags: AttributeFlags) -> ExitCode:
     """Do it; what a run needs and `--help` or `--dry-run` does not is imported only here."""
-    try:
-        if flags.dry_run:
-            from pooldiag.cli.plan import say_plan  # noqa: PLC0415
+    if flags.dry_run:
+        from pooldiag.cli.plan import say_plan  # noqa: PLC0415
 
-            return say_plan(flags)
-        from pooldiag.cli.attribution import run_attribute  # noqa: PLC0415
+        return say_plan(flags)
+    from pooldiag.cli.attribution import run_attribute  # noqa: PLC0415
 
-        return run_attribute(flags)
-    except PooldiagError as error:
-        from pooldiag.cli.problems import tell  # noqa: PLC0415
-
-        tell(error)
-        return error.exit_code
-    except KeyboardInterrupt:
-        complain("pooldiag: interrupted\n")
-        return ExitCode.INTERRUPTED
+    return run_attribute(flags)

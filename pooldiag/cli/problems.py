@@ -1,12 +1,27 @@
 """What goes wrong, as the user is told it: one line for the problem, one for what to do."""
 
+from collections.abc import Callable
+
 from pooldiag.cli.streams import complain
-from pooldiag.errors import PooldiagError
-from pooldiag.render import visible
+from pooldiag.errors import ExitCode, PooldiagError
+
+
+def exit_code_of(work: Callable[[], ExitCode]) -> ExitCode:
+    """Do the work of a command; tell what the user can act on, and return the exit code of it."""
+    try:
+        return work()
+    except PooldiagError as error:
+        tell(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        complain("pooldiag: interrupted\n")
+        return ExitCode.INTERRUPTED
 
 
 def tell(error: PooldiagError) -> None:
     """Print a problem and its hint on stderr; text from outside cannot move the cursor."""
+    from pooldiag.render import visible  # noqa: PLC0415 - nothing is to be told when all goes well
+
     complain(f"pooldiag: {visible(error.problem)}\n")
     if error.hint is not None:
         complain(f"  {visible(error.hint)}\n")

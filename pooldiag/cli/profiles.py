@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from pooldiag.cli.streams import complain
-from pooldiag.errors import ExitCode, PooldiagError
+from pooldiag.cli.problems import exit_code_of
+from pooldiag.errors import ExitCode
 
 
 def profiles(
@@ -15,21 +15,12 @@ def profiles(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the allocators that pooldiag has switches for, or show one: its arms, what they set, and who says so."""
-    raise typer.Exit(int(_exit_code(name, as_json=json)))
+    raise typer.Exit(int(exit_code_of(lambda: _profiles(name, as_json=json))))
 
 
-def _exit_code(name: str | None, *, as_json: bool) -> ExitCode:
+def _profiles(name: str | None, *, as_json: bool) -> ExitCode:
     """Do it; what `--help` does not need is imported only here."""
-    try:
-        from pooldiag.cli.profile_sheets import show  # noqa: PLC0415
+    from pooldiag.cli.profile_sheets import show  # noqa: PLC0415
 
-        show(name, as_json=as_json)
-    except PooldiagError as error:
-        from pooldiag.cli.problems import tell  # noqa: PLC0415
-
-        tell(error)
-        return error.exit_code
-    except KeyboardInterrupt:
-        complain("pooldiag: interrupted\n")
-        return ExitCode.INTERRUPTED
+    show(name, as_json=as_json)
     return ExitCode.GREEN

@@ -38,7 +38,7 @@ from pooldiag.model.settings import (
     LockSettings,
     OutputSpec,
 )
-from pooldiag.profiles import PROFILES, arms_of, custom_profile, markers, with_inherited
+from pooldiag.profiles import PROFILES, arms_of, custom_profile, markers, others, with_inherited
 from pooldiag.profiles import recognise as recognise_profile
 
 DEFAULT_LOCK = Path("~/gpu.lock")
@@ -68,9 +68,10 @@ def decide(flags: AttributeFlags) -> Decided:
     path, shown = _program(entry, named=flags.target == entry.name)
     searchable = describe(Path(entry.command[0]) if shown == entry.command[0] else path) is Kind.PROGRAM
     files = (path, *libraries(path)) if searchable else ()
-    framework = _framework(flags, entry, files)
+    marks = find_markers(files, {*markers(), *(mark for known in FRAMEWORKS.values() for mark in known.markers)})
+    framework = _framework(flags, entry, marks)
     framework.refuse((*entry.command[1:], *flags.arguments))
-    profile = _profile(flags, entry, files)
+    profile = _profile(flags, entry, marks)
     target = Target(
         path=path,
         shown=shown,
@@ -85,7 +86,7 @@ def decide(flags: AttributeFlags) -> Decided:
         names=_names(profile, files),
         searchable=searchable,
         libraries=files[1:],
-        notes=tuple(_notes(flags, framework, profile, config)),
+        notes=(*_notes(flags, framework, profile, config), *_other_pools(profile, marks)),
     )
 
 
@@ -112,17 +113,14 @@ def _directory(flags: AttributeFlags, entry: TargetConfig) -> Path:
     return directory
 
 
-def _framework(flags: AttributeFlags, entry: TargetConfig, files: tuple[Path, ...]) -> Framework:
+def _framework(flags: AttributeFlags, entry: TargetConfig, marks: frozenset[bytes]) -> Framework:
     wanted = flags.framework or entry.framework
-    if wanted is not None:
-        return _named(FRAMEWORKS, wanted, "--framework")
-    known = [marker for framework in FRAMEWORKS.values() for marker in framework.markers]
-    return recognise(find_markers(files, known))
+    return recognise(marks) if wanted is None else _named(FRAMEWORKS, wanted, "--framework")
 
 
-def _profile(flags: AttributeFlags, entry: TargetConfig, files: tuple[Path, ...]) -> AllocatorProfile:
+def _profile(flags: AttributeFlags, entry: TargetConfig, marks: frozenset[bytes]) -> AllocatorProfile:
     wanted = flags.profile or entry.profile
-    found = None if wanted is not None else recognise_profile(find_markers(files, markers()))
+    found = None if wanted is not None else recognise_profile(marks)
     base = found if wanted is None else _switched(_named(PROFILES, wanted, "--profile"))
     base = None if base is None else with_inherited(base, os.environ)
     return custom_profile(
@@ -160,6 +158,7 @@ def _settings(
     flags: AttributeFlags, config: Config, entry: TargetConfig, target: Target, profile: AllocatorProfile
 ) -> AttributeSettings:
     words = tuple(_target_words(flags))
+    arms = _arms(flags, config, profile)
     return AttributeSettings(
         invocation=CommandLine(command="attribute", options=flags.words, target=words),
         target=target,
@@ -167,7 +166,8 @@ def _settings(
         case_patterns=flags.case or entry.cases,
         victim=flags.victim or entry.victim,
         profile=profile,
-        arms=_arms(flags, config, profile),
+        arms=arms,
+        left_out=tuple(arm.role for arm in arms_of(profile) if arm not in arms),
         repeat=flags.repeat or config.run.repeat,
         confidence=_confidence(flags, config),
         max_runs=flags.max_runs or config.run.max_runs or DEFAULT_MAX_RUNS,
@@ -288,6 +288,12 @@ def _notes(flags: AttributeFlags, framework: Framework, profile: AllocatorProfil
     yield from _profile_notes(profile)
     for key in config.shadowed:
         yield f"{key} in pyproject.toml is not used: pooldiag.toml has it too"
+
+
+def _other_pools(profile: AllocatorProfile, marks: frozenset[bytes]) -> Iterable[str]:
+    """Warn of pools that no arm takes away: a green under the bypass is then of one pool of several."""
+    if found := others(marks, profile):
+        yield f"partially bypassed: the target's files also name switches of {', '.join(found)}, which stay unset"
 
 
 def _profile_notes(profile: AllocatorProfile) -> Iterable[str]:

@@ -17,6 +17,15 @@ def open_standard_streams() -> None:
     sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - the same
 
 
+def settle_standard_streams() -> None:
+    """Flush at the end what can be flushed: Python would replace the exit code by 120 for what cannot."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            _give_up(stream.fileno())
+
+
 def complain(text: str) -> None:
     """Write to stderr. When that cannot be done there is nobody to tell, and the exit code has to say it all."""
     try:

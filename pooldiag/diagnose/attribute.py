@@ -23,7 +23,7 @@ from pooldiag.model.attributions import Attribution, Status
 from pooldiag.model.cases import Case, Listing, Selection
 from pooldiag.model.events import Planned, Reported
 from pooldiag.model.readings import Reading, Sight, Signature
-from pooldiag.model.reports import ArmResult, AttributeReport, DiskReport, Run, TargetReport
+from pooldiag.model.reports import ArmResult, AttributeReport, DiskReport, NextCommand, Run, TargetReport
 from pooldiag.model.settings import AttributeSettings
 
 
@@ -255,7 +255,7 @@ class _Diagnosis:
             seconds=self._tools.clock.monotonic() - self._began,
         )
 
-    def _next_command(self, attribution: Attribution, results: tuple[ArmResult, ...]) -> str | None:
+    def _next_command(self, attribution: Attribution, results: tuple[ArmResult, ...]) -> NextCommand | None:
         return next_command(self._settings, self._tools, attribution, results, cases=len(self._cases))
 
     def _attribution(self, signature: Signature | None, blocked: BlockedError | None) -> Attribution:

@@ -5,15 +5,16 @@ import shlex
 from pooldiag.attribution.signatures import signatures
 from pooldiag.diagnose.running import OUTPUT_VARIABLE, OUTPUT_WORD
 from pooldiag.diagnose.tools import Tools
-from pooldiag.model.arms import Arm, Isolation
+from pooldiag.model.arms import Arm, Isolation, Role
 from pooldiag.model.attributions import Attribution, Status
 from pooldiag.model.cases import OrderKind, Selection
 from pooldiag.model.readings import Sight, Signature, SignatureKind
-from pooldiag.model.reports import ArmResult
+from pooldiag.model.reports import ArmResult, NextCommand
 from pooldiag.model.runs import Environment
 from pooldiag.model.settings import AttributeSettings
 
 _MORE = 3
+_GREEN_UNDER = {Role.BASELINE: "green as it is", Role.ISOLATE: "green alone"}
 
 
 def shell_line(
@@ -58,21 +59,33 @@ def reproducer(
 
 def next_command(
     settings: AttributeSettings, tools: Tools, attribution: Attribution, results: tuple[ArmResult, ...], *, cases: int
-) -> str | None:
-    """Return the line to type next: the one that shows it green, more runs, or another order."""
+) -> NextCommand | None:
+    """Return what to type next: more arms, more runs, another order, or the line that shows it green."""
     if attribution.status is Status.GREEN:
         return _other_order(settings) if cases > 1 else None
+    if asked := [role for role in attribution.separators if role in settings.left_out]:
+        roles = ",".join([*(arm.role for arm in settings.arms[1:]), *asked])
+        line = settings.invocation.having(f"--arms={roles}")
+        return NextCommand(line=line, purpose="the arms that tell these apart")
     if attribution.status is Status.UNRESOLVED and sum(len(result.runs) for result in results) >= settings.max_runs:
-        return settings.invocation.having(f"--max-runs={_MORE * settings.max_runs}")
+        line = settings.invocation.having(f"--max-runs={_MORE * settings.max_runs}")
+        return NextCommand(line=line, purpose="more runs")
+    return _green_line(settings, tools, results)
+
+
+def _green_line(settings: AttributeSettings, tools: Tools, results: tuple[ArmResult, ...]) -> NextCommand | None:
+    """Return the line that shows it green: the first arm that cleared it in every run."""
     cleared = next((result for result in results if set(result.sights) == {Sight.GREEN}), None)
     if cleared is None or cleared.shown is None:
         return None
     outcome = cleared.shown.outcome
     selection = outcome.parts[0].selection if outcome.parts else outcome.selection
-    return shell_line(settings, tools, cleared.arm, selection, with_output=False)
+    line = shell_line(settings, tools, cleared.arm, selection, with_output=False)
+    return NextCommand(line=line, purpose=_GREEN_UNDER.get(cleared.arm.role, f"green under {cleared.arm.role}"))
 
 
-def _other_order(settings: AttributeSettings) -> str:
+def _other_order(settings: AttributeSettings) -> NextCommand:
     """Suggest the next seed: a green order says nothing about others."""
     seed = (settings.order.seed or 0) + 1 if settings.order.kind is OrderKind.RAND else 1
-    return settings.invocation.having("--order=rand", f"--seed={seed}")
+    line = settings.invocation.having("--order=rand", f"--seed={seed}")
+    return NextCommand(line=line, purpose="another order may be red")

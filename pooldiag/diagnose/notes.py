@@ -24,11 +24,24 @@ def _notes(results: Sequence[ArmResult], settings: AttributeSettings) -> Iterato
     for result in results:
         if result.runs and result.arm.caveat is not None:
             yield f"{result.arm.role}: {result.arm.caveat}"
-    for run in runs:
-        for note in run.reading.notes:
-            yield f"{run.id}: {note}"
+    yield from _of_runs(runs)
     if settings.order.kind is OrderKind.RAND and settings.order.seed in {0, None}:
         yield "seed 0, seed 1 and no seed are the same order in doctest"
+
+
+def _of_runs(runs: Sequence[Run]) -> Iterator[str]:
+    """Yield what is odd about single runs, each text once."""
+    where: dict[str, list[str]] = {}
+    for run in runs:
+        for note in run.reading.notes:
+            where.setdefault(note, []).append(run.id)
+    for note, ids in where.items():
+        yield f"{note} ({_named(ids, runs)})"
+
+
+def _named(ids: Sequence[str], runs: Sequence[Run]) -> str:
+    """Name a few runs, count many."""
+    return f"{len(ids)}/{len(runs)} runs" if len(ids) > _NAMED else ", ".join(ids)
 
 
 def _vacuous(runs: Sequence[Run]) -> Iterator[str]:
@@ -38,8 +51,7 @@ def _vacuous(runs: Sequence[Run]) -> Iterator[str]:
         for name in run.reading.vacuous:
             where.setdefault(name, []).append(run.id)
     for name, ids in where.items():
-        many = f"{len(ids)}/{len(runs)} runs" if len(ids) > _NAMED else ", ".join(ids)
-        yield f"passed without one assertion: {name} ({many})"
+        yield f"passed without one assertion: {name} ({_named(ids, runs)})"
 
 
 def _varying(results: Sequence[ArmResult]) -> Iterator[str]:

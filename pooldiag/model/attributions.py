@@ -7,6 +7,9 @@ from enum import StrEnum
 from pooldiag.model.arms import Role
 from pooldiag.model.readings import Signature
 
+NO_MECHANISM = "none"
+"""The id that stands where no mechanism of the table fits."""
+
 
 class Prediction(StrEnum):
     """What a mechanism makes an arm show."""

@@ -88,6 +88,14 @@ class MachineReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NextCommand:
+    """The command line to type next, and in a few words what it is for."""
+
+    line: str
+    purpose: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AttributeReport:
     """One diagnosis, finished or not.
 
@@ -106,7 +114,7 @@ class AttributeReport:
     notes: tuple[str, ...] = ()
     witnesses: tuple[str, ...] = ()
     reproducer: str | None = None
-    next: str | None = None
+    next: NextCommand | None = None
     evidence: Path
     lock: LockReport | None = None
     disk: DiskReport | None = None

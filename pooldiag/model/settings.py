@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pooldiag.model.arms import AllocatorProfile, Arm
+from pooldiag.model.arms import AllocatorProfile, Arm, Role
 from pooldiag.model.cases import Order, Target
 
 MIB = 2**20
@@ -69,6 +69,7 @@ class AttributeSettings:
     victim: str | None = None
     profile: AllocatorProfile
     arms: tuple[Arm, ...]
+    left_out: tuple[Role, ...] = ()  # roles that could be played and were not asked for
     repeat: int | None = None  # None: as many runs as it takes, chosen one at a time
     confidence: float = DEFAULT_CONFIDENCE
     max_runs: int = DEFAULT_MAX_RUNS

@@ -20,6 +20,7 @@ __all__ = [
     "inherited_remarks",
     "load_profile",
     "markers",
+    "others",
     "recognise",
     "with_inherited",
 ]
@@ -95,6 +96,14 @@ def recognise(found: frozenset[bytes], profiles: Mapping[str, AllocatorProfile] 
     return _best(found, {profile: profile.markers for profile in profiles.values()}) or _best(
         found, {profile: profile.symbols for profile in profiles.values()}
     )
+
+
+def others(
+    found: frozenset[bytes], chosen: AllocatorProfile, profiles: Mapping[str, AllocatorProfile] = PROFILES
+) -> tuple[str, ...]:
+    """Return the names of further profiles whose markers were found: pools that no arm of the chosen one removes."""
+    known = (profile for profile in profiles.values() if profile.name != chosen.name.partition("+")[0])
+    return tuple(profile.name for profile in known if any(name.encode() in found for name in profile.markers))
 
 
 def _best(found: frozenset[bytes], names: Mapping[AllocatorProfile, tuple[str, ...]]) -> AllocatorProfile | None:

@@ -10,14 +10,13 @@ from enum import StrEnum
 from typing import TypeVar
 
 from pooldiag.model.arms import Role
-from pooldiag.model.attributions import Attribution, Candidate, Mechanism, Prediction, Status
+from pooldiag.model.attributions import NO_MECHANISM, Attribution, Candidate, Mechanism, Prediction, Status
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import Reading, Sight
 from pooldiag.model.reports import ArmResult, Run
 from pooldiag.render._facts import baseline_of, runs_of, seen, short
 from pooldiag.render._page import Report
 
-NO_MECHANISM = "none"
 CANDIDATES_LISTED = 4  # more of them are said in one breath
 NOTES_SHOWN = 12
 NAMES_SHOWN = 5  # of a long list of cases; the rest is counted, and stands in the JSON report
@@ -146,7 +145,11 @@ def _first(report: Report) -> str:
     """Say what to do first about an open question."""
     if report.partial:
         return "First, let it run to its end."
-    if arms := listed(tuple(str(role) for role in report.attribution.separators)):
+    there = {arm.arm.role for arm in report.arms}
+    arms = listed(tuple(str(role) for role in report.attribution.separators))
+    if report.next is None and arms and not there & set(report.attribution.separators):
+        return f"First, name the switches of {arms} (--arm 'ROLE=NAME=VALUE'): they would tell these apart."
+    if arms:
         return f"First, get an answer from {arms}, which would tell these apart."
     return "First, run the command under Next." if report.next is not None else ""
 

@@ -230,7 +230,11 @@ class _Sheet:
     def commands(self) -> str:
         """Return what can be copied: each on a line of its own, however long."""
         unicode = self.page.unicode
-        named = (("Reproduce:", self.report.reproducer), ("Next:", self.report.next))
+        following = self.report.next
+        named = (
+            ("Reproduce:", self.report.reproducer),
+            *(() if following is None else ((f"Next ({following.purpose}):", following.line),)),
+        )
         blocks = [
             f"{self.laid_out([self.text(title, 'bold')])}{shell_line(command, unicode=unicode)}\n"
             for title, command in named

@@ -22,6 +22,7 @@ from pooldiag.model.reports import (
     DiskReport,
     LockReport,
     MachineReport,
+    NextCommand,
     Run,
     TargetReport,
 )
@@ -243,9 +244,11 @@ def report(attribution: Attribution, *arms: ArmResult) -> AttributeReport:
 
 
 REPRODUCER = "build/blind/test_forward --order-by=rand --rand-seed=7"
-NEXT = (
-    "pooldiag attribute --outputs 'video.bin:f32' --order rand --seed 7 --repeat 10 "
-    "build/blind/test_forward -- --a-rather-long-argument"
+OTHER_ORDER = "pooldiag attribute --order=rand --seed=8 build/keyed/test_forward"
+NEXT = NextCommand(
+    line="pooldiag attribute --outputs 'video.bin:f32' --order rand --seed 7 --max-runs 192 "
+    "build/blind/test_forward -- --a-rather-long-argument",
+    purpose="more runs",
 )
 
 
@@ -297,7 +300,7 @@ def loud() -> AttributeReport:
         notes=(note,),
         witnesses=("a host read of device memory: the fault address is PROT_NONE [sigsegv-accerr, confidence: high]",),
         reproducer=REPRODUCER,
-        next=f"env VT_POOL_BYPASS=1 {REPRODUCER}",
+        next=NextCommand(line=f"env VT_POOL_BYPASS=1 {REPRODUCER}", purpose="green under bypass"),
     )
 
 
@@ -407,7 +410,7 @@ def all_green(*, assertions: int = 6176) -> AttributeReport:
         arm_result(Role.EXACT, ""),
     )
     whole = report(Attribution(signature=None, status=Status.GREEN), *arms)
-    return replace(whole, next="pooldiag attribute --order=rand --seed=8 build/keyed/test_forward")
+    return replace(whole, next=NextCommand(line=OTHER_ORDER, purpose="another order may be red"))
 
 
 def vacuous() -> AttributeReport:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.command import arm, attribute, diagnose
+from tests.cli.command import arm, attribute, diagnose, shell
 
 NAMED = {
     "cross_device_reuse": "cross-device-reuse",
@@ -85,11 +85,12 @@ def test_a_suite_that_is_red_in_43_percent_of_runs_whatever_the_arm_is_independe
 ) -> None:
     red = [number for number in range(1, 400) if number * 13 % 30 < 13]  # 13 of 30, evenly
     report = diagnose(zoo / "flaky_independent", cwd=tmp_path, **red_by_count(tmp_path, red))
-    assert report["mechanism"] in {"independent", None}
-    assert {entry["mechanism"] for entry in report["candidates"]} == {"independent"}
+    assert (report["status"], report["mechanism"]) == ("established", "independent")
     rate = report["rate"]
     assert rate["low"] <= 13 / 30 <= rate["high"]
-    said = attribute(zoo / "flaky_independent", cwd=tmp_path, **red_by_count(tmp_path / "..", red))
+    (tmp_path / "again").mkdir()
+    said = attribute(zoo / "flaky_independent", cwd=tmp_path, **red_by_count(tmp_path / "again", red))
+    assert "(independent), flaky 4" in " ".join(said.out.split())
     assert "95 % interval" in said.out
 
 
@@ -106,6 +107,34 @@ def test_a_budget_of_runs_ends_it_undecided_and_says_so(zoo: Path, tmp_path: Pat
     assert report["rule"] == "3 runs are spent"
     assert sum(entry["posterior"] for entry in report["candidates"]) <= 1
     assert "3 runs are spent" in attribute("--max-runs=3", zoo / "stale_read", cwd=tmp_path).out
+
+
+def test_what_may_be_spent_bounds_a_fixed_number_of_runs_too(zoo: Path, tmp_path: Path) -> None:
+    assert len(diagnose("--repeat=3", "--max-runs=4", zoo / "stale_read", cwd=tmp_path)["runs"]) == 4
+    assert len(diagnose("--repeat=3", "--budget=1ms", zoo / "stale_read", cwd=tmp_path)["runs"]) == 1
+
+
+def test_a_green_that_was_cut_short_is_not_green(zoo: Path, tmp_path: Path) -> None:
+    report = diagnose("--max-runs=2", zoo / "varying_assertions", cwd=tmp_path)
+    assert report["status"] == "unresolved"
+    assert report["not_established"] == ["green: bypass was not asked"]
+
+
+def test_arms_that_were_left_out_are_the_next_command_and_they_tell(zoo: Path, tmp_path: Path) -> None:
+    report = diagnose("--arms=bypass,exact", zoo / "stale_read", cwd=tmp_path)
+    assert report["next_purpose"] == "the arms that tell these apart"
+    again = shell(report["next"], cwd=tmp_path)
+    assert again.returncode == 1
+    assert "(stale-read)" in again.stdout
+
+
+def test_a_second_pool_in_the_target_is_told(zoo: Path, tmp_path: Path) -> None:
+    target = tmp_path / "two_pools"
+    target.write_bytes((zoo / "stale_read").read_bytes() + b"\0PYTORCH_NO_CUDA_MEMORY_CACHING\0")
+    target.chmod(0o755)
+    report = diagnose(target, cwd=tmp_path)
+    assert any("partially bypassed" in note and "pytorch" in note for note in report["notes"])
+    assert not [note for note in diagnose(zoo / "stale_read", cwd=tmp_path)["notes"] if "bypassed" in note]
 
 
 def test_a_higher_confidence_takes_more_runs(zoo: Path, tmp_path: Path) -> None:

@@ -260,7 +260,7 @@ def test_the_terminal_gets_a_hostile_path_as_text(hostile_path: bytes, tmp_path:
     assert is_plain(done.stdout)
     assert is_plain(done.stderr)
     text = done.stdout.decode()
-    reproducer = text.split("Reproduce:\n")[1].split("\n\nEvidence:")[0].split("\n\nNext:")[0]
+    reproducer = text.split("Reproduce:\n")[1].split("\n\nEvidence:")[0].split("\n\nNext (")[0]
     assert shell(reproducer, cwd=Path(folder)).returncode == 1
 
 

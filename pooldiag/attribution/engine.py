@@ -79,8 +79,16 @@ def next_step(evidence: Sequence[RoleEvidence], plan: Plan, spent: Spent) -> Ste
         role = next((known.role for known in evidence if len(known.sights) < plan.repeat), None)
         return Step(role=role, reason=f"every arm ran {plan.repeat} times")
     if (end := _enough(evidence, plan)) is not None:
-        return Step(role=None, reason=end)
+        return Step(role=_needed(evidence), reason=end)
     return Step(role=_most_informative(evidence, spent), reason="no arm that can be run would tell more")
+
+
+def _needed(evidence: Sequence[RoleEvidence]) -> Role | None:
+    """Return an arm that the leading mechanism needs an answer of, and that was not asked."""
+    weights = posterior(evidence)
+    leader = max(weights, key=lambda name: weights[name])
+    needs = next((mechanism.needs for mechanism in MECHANISMS if mechanism.id == leader), ())
+    return next((known.role for known in evidence if known.role in needs and not known.sights), None)
 
 
 def _out_of_budget(plan: Plan, spent: Spent) -> str | None:
@@ -183,7 +191,8 @@ def conclude(
         return Attribution(signature=None, status=status, not_established=open_questions, rule=reason)
     weights = posterior(evidence)
     leader = max(weights, key=lambda name: weights[name])
-    decided = weights[leader] >= plan.confidence
+    doubts = tuple(_doubts(evidence, signature, leader))
+    decided = weights[leader] >= plan.confidence and not doubts
     established = decided and leader != CATCH_ALL
     ruled_out = tuple(_ruled_out(evidence, weights, leader))
     left = _candidates(weights, gone={entry.mechanism for entry in ruled_out})
@@ -196,9 +205,21 @@ def conclude(
         rule=reason,
         candidates=left,
         ruled_out=ruled_out,
-        not_established=tuple(_open_questions(evidence, leader if established else None)),
+        not_established=(*doubts, *_open_questions(evidence, leader if established else None)),
         separators=() if decided else tuple(_separators(evidence)),
     )
+
+
+def _doubts(evidence: Sequence[RoleEvidence], signature: Signature | None, leader: str) -> Iterator[str]:
+    """Yield what stands against establishing the leader, however probable the runs make it."""
+    rows = [mechanism for mechanism in MECHANISMS if mechanism.id == leader]
+    counts = counts_of(evidence)
+    for mechanism in rows:
+        if signature is not None and signature.kind in mechanism.unless:
+            yield f"{mechanism.title}: {mechanism.alternative}"
+        for known in evidence:
+            if known.role in mechanism.needs and known.sights and known.counts and not sum(counts[known.role]):
+                yield f"{mechanism.title}: {known.role} gave no answer about this red"
 
 
 def greens_needed(baseline: Sequence[Sight], *, greens: int, confidence: float) -> int:

@@ -2,6 +2,7 @@
 
 from pooldiag.model.arms import Role
 from pooldiag.model.attributions import Mechanism, Prediction
+from pooldiag.model.readings import SignatureKind
 
 _ROLES = (
     Role.BASELINE,
@@ -58,7 +59,10 @@ MECHANISMS: tuple[Mechanism, ...] = (
         title="block reuse within one case",
         meaning="a block freed in the victim itself is handed out again in the same case while it is still used",
         advice="Look for a buffer of the victim that is used after its release, or for two owners of one block.",
-        leaves_open=("which two buffers of the victim share the block",),
+        leaves_open=(
+            "which two buffers of the victim share the block",
+            "whether a race on the host is hidden by the slower bypass",
+        ),
         predictions=_row("R G R R G R R R"),
     ),
     Mechanism(
@@ -80,9 +84,10 @@ MECHANISMS: tuple[Mechanism, ...] = (
     Mechanism(
         id="independent",
         title="independent of every arm",
-        meaning="the red is there whatever the allocator does and in a process of its own: a plain bug",
-        advice="Debug the victim alone; the pool and the other cases are not involved.",
-        leaves_open=("where the bug is",),
+        meaning="the red is there whatever the allocator does, and no earlier case is needed for it: a plain bug",
+        advice="Debug the victim alone. If it is green in another order, it needs a case that runs before it.",
+        leaves_open=("where the bug is, or which case would have to run before the victim",),
+        needs=(Role.BYPASS,),
         predictions=_row("R R R R R R R R"),
     ),
     Mechanism(
@@ -91,6 +96,9 @@ MECHANISMS: tuple[Mechanism, ...] = (
         meaning="memory is used after its release; the pool keeps it mapped, so nothing is seen until the pool is gone",
         advice="Find the use after the release. Do not bypass the pool as a cure: that is what turns it red.",
         leaves_open=("which buffer is used after its release",),
+        unless=(SignatureKind.FAILURE,),
+        alternative="an assertion that fails without the pool can also test the pool itself, its counters or its speed:"
+        " leave such a case out with --case and run again",
         predictions=_row("G N G G N G G G"),
     ),
     Mechanism(

@@ -30,16 +30,39 @@ def _void_reason(outcome: Outcome) -> str | None:
     """Say why the run says nothing; None when it says something."""
     if outcome.parts:
         return next((reason for part in outcome.parts if (reason := _void_reason(part)) is not None), None)
+    return _stopped(outcome) or _misled(outcome)
+
+
+def _stopped(outcome: Outcome) -> str | None:
+    """Say what kept the run from saying anything: space, a changed target, an end that was not its own."""
     completed = outcome.completed
-    if completed.shortage is not None:
-        return completed.shortage
-    if outcome.void_marks:
-        return outcome.void_marks[0]
+    reasons = (completed.shortage, *outcome.void_marks, outcome.no_answer)
+    if (reason := next(filter(None, reasons), None)) is not None:
+        return reason
     if completed.ending in {Ending.STOPPED, Ending.NOT_STARTED, Ending.INTERRUPTED}:
         return completed.stopped_by or completed.words
-    if outcome.selection is not None and not outcome.report.results and completed.ending is Ending.EXITED:
+    return None
+
+
+def _misled(outcome: Outcome) -> str | None:
+    """Say why the report of a run that ended by itself is no report of it."""
+    if (child := _crashed_child(outcome)) is not None:
+        return f"a child of the target wrote its crash in {child} into the report; the target itself ended well"
+    ended = outcome.completed.ending is Ending.EXITED
+    if outcome.selection is not None and not outcome.report.results and ended:
         return _nothing_ran(outcome)
     return None
+
+
+def _crashed_child(outcome: Outcome) -> str | None:
+    """Name the case in which a forked child crashed; None when none did.
+
+    A child has the framework's signal handlers, and writes the end of the report; a process that crashed
+    itself does not exit with 0.
+    """
+    crashed = [one.case.name for one in outcome.report.results if one.status is CaseStatus.CRASHED]
+    ended_well = outcome.completed.ending is Ending.EXITED and outcome.completed.exit_code == 0
+    return crashed[-1] if crashed and ended_well else None
 
 
 def _nothing_ran(outcome: Outcome) -> str | None:
@@ -72,8 +95,7 @@ def cleared(outcome: Outcome, signature: Signature) -> bool:
         return _written(outcome, signature) if _about_output(signature) else True
     if signature.case is not None:
         victims = [result for result in outcome.report.results if result.case.name == signature.case]
-        done = {CaseStatus.PASSED, CaseStatus.FAILED}
-        return bool(victims) and all(victim.status in done and victim.assertions for victim in victims)
+        return bool(victims) and all(victim.status is CaseStatus.PASSED and victim.assertions for victim in victims)
     whole = outcome.finished == outcome.selected
     return whole and (_written(outcome, signature) if _about_output(signature) else True)
 

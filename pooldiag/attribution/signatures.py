@@ -1,11 +1,15 @@
 """From one outcome to its signatures: the ending first, then the cases in running order, then the outputs."""
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 
 from pooldiag.model.outcomes import CaseResult, CaseStatus, Outcome, OutputFile
 from pooldiag.model.readings import Signature, SignatureKind
 from pooldiag.model.runs import Completed, Ending
 from pooldiag.model.signals import signal_name, signal_of_exit_code
+
+_NUMBERS = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
 OUTPUT = "output "
 """How the place of a signature about an absent or short output begins."""
@@ -91,7 +95,14 @@ def _outside(outcome: Outcome) -> str | None:
 def _failures(outcome: Outcome) -> Iterator[Signature]:
     for result in outcome.report.results:
         if result.status is CaseStatus.FAILED:
-            yield Signature(kind=SignatureKind.FAILURE, case=result.case.name, place=result.place or result.message)
+            yield Signature(
+                kind=SignatureKind.FAILURE, case=result.case.name, place=result.place or _steady(result.message)
+            )
+
+
+def _steady(message: str | None) -> str | None:
+    """Take numbers and addresses out of a message, which differ from run to run."""
+    return None if message is None else _NUMBERS.sub("…", message)
 
 
 def _unexplained(outcome: Outcome) -> Iterator[Signature]:
@@ -99,9 +110,20 @@ def _unexplained(outcome: Outcome) -> Iterator[Signature]:
     if outcome.selected is not None and outcome.finished < outcome.selected:
         last = outcome.report.results[-1].case.name if outcome.report.results else "no case"
         yield Signature(kind=SignatureKind.COUNT, place=f"ended after {last}")
+    elif (missing := _never_started(outcome)) is not None:
+        yield Signature(kind=SignatureKind.COUNT, place=f"never started: {missing}")
     elif outcome.completed.exit_code != 0:
         mark = outcome.text_marks[0] if outcome.text_marks else outcome.completed.words
         yield Signature(kind=SignatureKind.FAILURE, place=mark)
+
+
+def _never_started(outcome: Outcome) -> str | None:
+    """Name a selected case in whose place another one ran; None when there is none."""
+    if outcome.selection is None:
+        return None
+    selected = Counter(case.name for case in outcome.selection.cases)
+    missing = selected - Counter(result.case.name for result in outcome.report.results)
+    return next(iter(missing), None)
 
 
 def _outputs(outcome: Outcome) -> Iterator[Signature]:

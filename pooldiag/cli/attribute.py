@@ -26,7 +26,9 @@ def attribute(
         typer.Argument(metavar="ARGS", help="The target's own arguments; {out} is the run's output folder."),
     ] = None,
     order: Annotated[OrderKind | None, typer.Option(help="Running order.", rich_help_panel=_WHAT)] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of --order rand.", rich_help_panel=_WHAT)] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=2**31 - 1, help="Seed of --order rand.", rich_help_panel=_WHAT)
+    ] = None,
     case: Annotated[
         list[str] | None,
         typer.Option(metavar="PATTERN", help="Run only these cases; * and ? as in a shell.", rich_help_panel=_WHAT),

@@ -1,14 +1,16 @@
 """What goes wrong, as the user is told it: one line for the problem, one for what to do."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 from pooldiag.cli.streams import complain
-from pooldiag.errors import ExitCode, PooldiagError
+from pooldiag.errors import ExitCode, PooldiagError, UsageError
 
 
 def exit_code_of(work: Callable[[], ExitCode]) -> ExitCode:
     """Do the work of a command; tell what the user can act on, and return the exit code of it."""
     try:
+        _require_directory()
         return work()
     except PooldiagError as error:
         tell(error)
@@ -16,6 +18,14 @@ def exit_code_of(work: Callable[[], ExitCode]) -> ExitCode:
     except KeyboardInterrupt:
         complain("pooldiag: interrupted\n")
         return ExitCode.INTERRUPTED
+
+
+def _require_directory() -> None:
+    """Raise UsageError where every relative path would be lost."""
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:
+        raise UsageError("the current directory is gone", hint="cd to one that is there") from error
 
 
 def tell(error: PooldiagError) -> None:

@@ -264,9 +264,16 @@ def _lock(flags: AttributeFlags, config: Config) -> LockSettings:
     if flags.no_lock and flags.lock and not os.environ.get("POOLDIAG_LOCK"):
         raise UsageError(f"--no-lock and --lock {flags.lock[0]} contradict each other", hint="give one of them")
     configured = config.lock.paths
-    paths = flags.lock or (configured if configured is not None else (DEFAULT_LOCK.expanduser(),))
+    paths = flags.lock or (configured if configured is not None else (() if flags.no_lock else (_default_lock(),)))
     wait = _first(_seconds(flags.lock_wait, "--lock-wait"), config.lock.wait_seconds, DEFAULT_LOCK_WAIT_SECONDS)
     return LockSettings(paths=() if flags.no_lock else tuple(Path.cwd() / path for path in paths), wait_seconds=wait)
+
+
+def _default_lock() -> Path:
+    try:
+        return DEFAULT_LOCK.expanduser()
+    except RuntimeError as error:
+        raise UsageError(f"{DEFAULT_LOCK}: there is no home directory", hint="name a lock with --lock PATH") from error
 
 
 def _floors(flags: AttributeFlags, config: Config) -> Floors:

@@ -26,6 +26,8 @@ from pooldiag.model.readings import Reading, Sight, Signature
 from pooldiag.model.reports import ArmResult, AttributeReport, DiskReport, NextCommand, Run, TargetReport
 from pooldiag.model.settings import AttributeSettings
 
+_MOST_ALONE = 200
+
 
 def attribute(settings: AttributeSettings, tools: Tools) -> Iterator[AttributeReport]:
     """Run the arms under the lock; yield a partial report after every run, and last the whole one.
@@ -121,7 +123,17 @@ class _Diagnosis:
         """Leave out the arm that runs cases alone: there are none to run."""
         self._arms = tuple(arm for arm in self._arms if arm.isolation is Isolation.TOGETHER)
 
+    def _leave_isolation_out(self) -> None:
+        """Do without the isolated arm where it would be a process for each of very many cases."""
+        signature = self._signature()
+        if signature is None or signature.case is not None or len(self._cases) <= _MOST_ALONE:
+            return
+        if any(arm.isolation is Isolation.ALONE for arm in self._arms):
+            self._without_cases()
+            self._notes.append(f"isolate is left out: the red is in no case, and {len(self._cases)} would run alone")
+
     def _next_role(self) -> Role | None:
+        self._leave_isolation_out()
         self._step = next_step(self._evidence(self._signature()), self._plan, self._spent())
         return self._step.role
 
@@ -154,8 +166,11 @@ class _Diagnosis:
         signature = self._signature()
         red = {found.case for found in (*self._known(), signature) if found is not None}
         victims = [case for case in self._cases if case.name in red]
-        alone = victims if signature is not None and signature.case is not None else list(self._cases)
-        return tuple(self._lister.select(self._listing, (case,)) for case in alone)
+        alone = victims if victims and signature is not None and signature.case is not None else list(self._cases)
+        try:
+            return tuple(self._lister.select(self._listing, (case,)) for case in alone)
+        except UsageError as error:
+            raise BlockedError(f"the list of cases changes between runs: {error.problem}") from error
 
     def _block_when_void(self, run: Run) -> None:
         """Stop at a void baseline, which lets nothing be said, and at a lack of space, which does not go away."""

@@ -22,11 +22,12 @@ def shell_line(
 ) -> str:
     """Return the line that repeats a run of `arm` by hand, without pooldiag, in the user's shell."""
     target = settings.target
-    words = (target.shown, *target.arguments, *arm.arguments)
+    moved = target.directory != target.shell_directory
+    words = (str(target.path) if moved else target.shown, *target.arguments, *arm.arguments)
     argv = [word.replace(OUTPUT_WORD, ".") for word in words]
     argv += tools.framework.run_arguments(selection, settings.order, None)
     line = _environment(tools, arm, with_output=with_output).command_line(argv)
-    if target.directory != target.shell_directory:
+    if moved:
         return f"cd {shlex.quote(str(target.directory))} && {line}"
     return line
 

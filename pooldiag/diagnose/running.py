@@ -7,7 +7,7 @@ from pathlib import Path
 from pooldiag.diagnose.observing import merge, process_notes, read_text, take_outputs, with_lengths
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, InterruptedRunError
-from pooldiag.model.arms import Arm, Isolation
+from pooldiag.model.arms import Arm, Isolation, Role
 from pooldiag.model.cases import Selection
 from pooldiag.model.events import CaseStarted, RunStarted
 from pooldiag.model.outcomes import Outcome, OutputFile
@@ -34,6 +34,7 @@ class Runner:
         self._longest_green_seconds = 0.0
         self._longest_output: dict[str, int] = {}
         self._fingerprint = tools.files.fingerprint()
+        tools.files.changes()  # what the first run changes is seen against this
 
     def run(self, arm: Arm, selections: tuple[Selection | None, ...]) -> Outcome:
         """Run an arm once: one process a selection. Raises BlockedError when it cannot be run at all."""
@@ -117,7 +118,18 @@ class Runner:
             banners=frozenset(text.banners),
             text_marks=tuple(text.marks),
             void_marks=(f"the disk was full: {text.no_space}",) if text.no_space else (),
+            no_answer=self._too_slow(arm, completed),
             notes=tuple(process_notes(completed)),
+        )
+
+    def _too_slow(self, arm: Arm, completed: Completed) -> str | None:
+        """Say that an arm ran into the limit that grew from faster runs: it may be slow, and need not hang."""
+        guessed = self._settings.timeout_seconds is None and self._longest_green_seconds > 0
+        if completed.ending is not Ending.TIMED_OUT or arm.role is Role.BASELINE or not guessed:
+            return None
+        limit = f"{self.limits().timeout_seconds:g} s"
+        return (
+            f"not done after {limit}, {_TIMEOUT_FACTOR} x the longest green run or more: give --timeout if it is slow"
         )
 
     def _request(

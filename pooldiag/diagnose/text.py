@@ -24,6 +24,7 @@ _ENDING_MARKS = re.compile(
 """What glibc (malloc.c), libstdc++, assert(3) and the sanitizers print before they end a process."""
 
 _VARYING = re.compile(r"0x[0-9a-fA-F]+|\bpid \d+|==\d+==|\bT\d+\b")
+_NUMBER = re.compile(rb"[0-9]{1,18}")  # what is no number, or too long for a counter, is none
 _MARKS_KEPT = 8
 
 
@@ -51,7 +52,7 @@ def scan(
     for line in lines:
         facts.banners.update(banner for banner, pattern in awaited if pattern.search(line) is not None)
         for name, pattern in patterns:
-            if (match := pattern.search(line)) is not None:
+            if (match := pattern.search(line)) is not None and _NUMBER.fullmatch(match[1] or b""):
                 facts.counters[name] = facts.counters.get(name, 0) + int(match[1])
         if b"n=" in line and (census := parse_census_line(line)) is not None:
             facts.printed[census.name] = census

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import BinaryIO
@@ -13,6 +14,7 @@ from pooldiag.model.cases import Target
 from pooldiag.model.runs import Stream
 
 LINE_BYTES = 2**16
+READ_BYTES = 256 * 2**20
 MOST_ENTRIES = 2000
 HASHED_BYTES = 64 * 2**20  # a larger library is known by size, time and inode alone
 _IGNORED = frozenset({".git", ".pooldiag", "__pycache__"})
@@ -66,11 +68,12 @@ class LocalFiles:
         return path.open("rb")
 
     def read(self, path: Path) -> bytes:
-        """Return a whole small file; empty when it is absent."""
-        try:
-            return path.read_bytes()
-        except FileNotFoundError:
+        """Return a whole small file; empty when there is no regular file, the rest of a huge one left out."""
+        descriptor = open_regular(path)
+        if descriptor is None:
             return b""
+        with os.fdopen(descriptor, "rb") as file:
+            return file.read(READ_BYTES)
 
     def fingerprint(self) -> tuple[str, ...]:
         """Identify the target's binary and libraries as they are now: one entry a file.
@@ -183,3 +186,15 @@ def _stamp_of_entry(entry: os.DirEntry[str]) -> Stamp | None:
     except OSError:
         return None
     return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def open_regular(path: Path) -> int | None:
+    """Open a regular file for reading; None for whatever else a target may have put in its place."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    return None

@@ -19,6 +19,7 @@ from typing import NoReturn, Self
 from pooldiag.errors import BlockedError, InterruptedRunError, LockTimeoutError
 from pooldiag.execute import supervisor as supervisor_program
 from pooldiag.execute.disk import Watched, shortage_words
+from pooldiag.execute.files import open_regular
 from pooldiag.execute.guarded import not_run
 from pooldiag.execute.holders import holder_words
 from pooldiag.execute.interrupts import Interrupts
@@ -368,8 +369,7 @@ class Tail:
     def read_some(self) -> bool:
         """Hand on what is new, up to a bound; return whether there may be more."""
         if self._descriptor is None and self._path is not None:
-            with contextlib.suppress(OSError):  # not there yet
-                self._descriptor = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK)
+            self._descriptor = open_regular(self._path)  # None: it is not there yet
         if self._descriptor is None:
             return False
         for _ in range(PIECES_A_LOOK):

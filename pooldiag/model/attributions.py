@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pooldiag.model.arms import Role
-from pooldiag.model.readings import Signature
+from pooldiag.model.readings import Signature, SignatureKind
 
 NO_MECHANISM = "none"
 """The id that stands where no mechanism of the table fits."""
@@ -22,13 +22,20 @@ class Prediction(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mechanism:
-    """One possible cause: what it means, what to do first, what stays open, and what each role shows if this is it."""
+    """One possible cause: what it means, what to do first, what stays open, and what each role shows if this is it.
+
+    A signature of a kind in `unless` has an innocent explanation as well, the `alternative`. Where an arm of
+    a role in `needs` can be run, it must have given an answer before this is established.
+    """
 
     id: str
     title: str
     meaning: str
     advice: str
     leaves_open: tuple[str, ...]
+    unless: tuple[SignatureKind, ...] = ()
+    alternative: str = ""
+    needs: tuple[Role, ...] = ()
     predictions: Mapping[Role, Prediction]
 
 

@@ -79,6 +79,7 @@ class Outcome:
     banners: frozenset[str] = frozenset()  # the patterns of the profile's banners that a line matched
     text_marks: tuple[str, ...] = ()  # lines of the output that tell an ending: sanitizer reports, aborts
     void_marks: tuple[str, ...] = ()  # why the run says nothing: disk, memory, a changed binary
+    no_answer: str | None = None  # why this run says nothing although another one might
     notes: tuple[str, ...] = ()
     parts: tuple["Outcome", ...] = ()
 

@@ -183,3 +183,21 @@ def test_the_priors_sum_to_one_and_half_is_on_independent() -> None:
     assert prior["independent"] == pytest.approx(0.5)
     assert prior["none"] == pytest.approx(0.05)
     assert len(prior) == len(MECHANISMS) + 1
+
+
+def test_an_assertion_that_fails_without_the_pool_may_test_the_pool_itself() -> None:
+    known = seen(baseline="GGGG", bypass="RRRR", poison_n="RRRR", exact="G", per_case="G", isolate="G", serial="G")
+    failed = Signature(kind=SignatureKind.FAILURE, case="victim", place="test.cpp:20")
+    assertion = conclude(known, signature=failed, plan=Plan())
+    assert (assertion.status, assertion.mechanism) == (Status.UNRESOLVED, None)
+    assert any("test the pool itself" in text for text in assertion.not_established)
+    crash = conclude(known, signature=RED, plan=Plan())
+    assert (crash.status, crash.mechanism) == (Status.ESTABLISHED, "hidden-use-after-free")
+
+
+def test_independent_needs_an_answer_of_the_bypass_where_there_is_one() -> None:
+    letters = {"baseline": "RRR", "isolate": "RRR", "serial": "RRR", "exact": "RR", "per_case": "RR", "poison_0": "RRR"}
+    without = said(**letters, bypass="NN", poison_n="RR")
+    assert without.status is Status.UNRESOLVED
+    assert any("bypass gave no answer" in text for text in without.not_established)
+    assert said(**letters, bypass="R", poison_n="RR").mechanism == "independent"

@@ -211,3 +211,38 @@ def test_an_absent_output_clears_only_where_it_is_there() -> None:
 def test_on_a_green_baseline_every_red_is_a_new_one() -> None:
     assert see(crash(), None, frozenset()) is Sight.NEW_RED
     assert see(green(), None, frozenset()) is Sight.GREEN
+
+
+def test_a_victim_that_failed_at_another_place_is_not_cleared() -> None:
+    elsewhere = Signature(kind=SignatureKind.FAILURE, case=CPU.name, place="test.cpp:29")
+    failed = result(CPU, CaseStatus.FAILED, assertions_failed=1, place="test.cpp:29")
+    seen = outcome(result(FIRST), failed, result(CUDA), result(SHAPE))
+    assert see(seen, known=frozenset({CRASH, elsewhere})) is Sight.NOTHING
+
+
+def test_a_crash_that_a_forked_child_wrote_into_the_report_is_no_crash_of_the_target() -> None:
+    seen = outcome(result(FIRST), result(CPU, CaseStatus.CRASHED, signal="SIGABRT"), end=completed(0))
+    read_as = read(seen)
+    assert read_as.reading is Reading.VOID
+    assert CPU.name in str(read_as.void_reason)
+
+
+def test_another_case_in_the_place_of_a_selected_one_is_red() -> None:
+    stranger = Case(name="stranger", file="test.cpp", line=99)
+    seen = outcome(result(FIRST), result(CPU), result(CUDA), result(stranger))
+    (found,) = read(seen).signatures
+    assert (found.kind, found.place) == (SignatureKind.COUNT, f"never started: {SHAPE.name}")
+
+
+def test_numbers_in_a_message_do_not_make_another_red() -> None:
+    def thrown(message: str) -> Outcome:
+        failed = result(CPU, CaseStatus.FAILED, message=message)
+        return outcome(result(FIRST), failed, result(CUDA), result(SHAPE), end=completed(1))
+
+    assert read(thrown("bad block 17 at 0x7ffe12")).signatures == read(thrown("bad block 4242 at 0x55aa")).signatures
+    assert read(thrown("bad block 17")).signatures != read(thrown("good block 17")).signatures
+
+
+def test_an_arm_that_was_too_slow_says_nothing() -> None:
+    slow = replace(green(), no_answer="not done after 60 s")
+    assert (read(slow).reading, read(slow).void_reason) == (Reading.VOID, "not done after 60 s")

@@ -2,13 +2,15 @@
 
 import re
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from pooldiag.census.layouts import LAYOUTS
 from pooldiag.frameworks import FRAMEWORKS
-from tests.cli.command import arm, attribute, diagnose, pooldiag
+from tests.cli.command import FLOORS, arm, attribute, diagnose, pooldiag, shell
 
 
 @pytest.fixture
@@ -212,3 +214,54 @@ def test_help_names_every_framework_and_every_type() -> None:
 
 def test_nothing_typed_is_help() -> None:
     assert "attribute" in pooldiag(cwd=Path()).out
+
+
+def test_without_a_home_only_the_default_lock_is_missing(vacuous: Path, tmp_path: Path) -> None:
+    nobody = ["unshare", "--user", "--map-user=54321", "env", "-u", "HOME", sys.executable, "-m", "pooldiag"]
+    words = ["attribute", "--quiet", *FLOORS, "--dry-run", str(vacuous)]
+    refused = subprocess.run([*nobody, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    if "unshare" in refused.stderr:
+        pytest.skip(f"no user namespace can be made here: {refused.stderr.strip()}")
+    assert (refused.returncode, "name a lock with --lock" in refused.stderr) == (2, True)
+    planned = subprocess.run(
+        [*nobody, words[0], "--no-lock", *words[1:]], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (planned.returncode, planned.stderr) == (0, "")
+
+
+def test_a_directory_that_is_gone_is_one_line(vacuous: Path, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    line = f"cd {gone} && rmdir {gone} && {sys.executable} -m pooldiag attribute --no-lock {vacuous}"
+    done = shell(line, cwd=tmp_path)
+    assert done.returncode == 2
+    assert one_problem(done.stderr) == "pooldiag: the current directory is gone"
+
+
+def test_a_reproducer_of_another_directory_names_the_target_from_there(tmp_path: Path) -> None:
+    (tmp_path / "a b").mkdir()
+    (tmp_path / "there").mkdir()
+    script(tmp_path / "a b", "exit 3")
+    report = diagnose("--cwd=../there", "../a b/target.sh", cwd=tmp_path / "a b")
+    assert shell(report["reproducer"], cwd=tmp_path / "a b").returncode == 3
+
+
+def test_what_the_first_run_changes_is_told(tmp_path: Path) -> None:
+    target = script(tmp_path, "test ! -e cache.tmp || exit 1; touch cache.tmp")
+    report = diagnose(target, cwd=tmp_path)
+    assert any("cache.tmp" in note and "01-baseline" in note for note in report["notes"])
+
+
+@pytest.mark.parametrize("odd", ["mkfifo", "mkdir"])
+def test_a_report_that_is_no_file_is_no_report_and_no_hang(tmp_path: Path, odd: str) -> None:
+    take = 'for word; do case $word in -dt-out=*) out=${word#-dt-out=};; esac; done; rm -f "$out"'
+    target = script(tmp_path, f'{take}; {odd} "$out"')
+    report = diagnose("--framework=doctest", target, cwd=tmp_path)
+    assert report["status"] == "green"
+    assert any("no list of cases" in note for note in report["notes"])
+
+
+def test_a_seed_that_no_framework_reads_is_refused(vacuous: Path, tmp_path: Path) -> None:
+    said = attribute("--order=rand", "--seed=4294967296", vacuous, cwd=tmp_path)
+    assert said.code == 2
+    assert "2147483647" in said.err

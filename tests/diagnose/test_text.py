@@ -57,3 +57,9 @@ def test_what_allocators_and_the_runtime_print_before_they_abort_is_a_mark() -> 
 
 def test_bytes_that_are_not_utf_8_do_not_stop_the_reading() -> None:
     assert facts(b"\xff\xfe", b"hits=1").counters == {"hits": 1}
+
+
+def test_what_is_no_number_or_no_counter_of_this_world_is_not_counted() -> None:
+    found = TextFacts()
+    scan((b"hits=ab", b"hits=" + b"9" * 5000), (Counter(name="hits", pattern=r"hits=(\w+)"),), found)
+    assert found.counters == {}

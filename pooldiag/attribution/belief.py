@@ -25,8 +25,9 @@ FALSE_RED_RATE = 0.002
 
 _Counts = tuple[int, int]  # red, green
 _Prior = tuple[tuple[float, float, float], ...]  # share, and the two parameters of a Beta distribution
-_SHARED: _Prior = ((0.5, 100.0, 1.0), (0.5, 1.0, 1.0))  # half of the faults show in nearly every run, half at any rate
-_FREE: _Prior = ((0.05, 100.0, 1.0), (0.9, 1.0, 1.0), (0.05, 1.0, 100.0))  # at any rate, a little more often 0 or 1
+_SHARED: _Prior = ((0.4, 100.0, 1.0), (0.6, 1.0, 1.0))  # many faults show in nearly every run, the others at any rate
+_FREE: _Prior = ((0.15, 100.0, 1.0), (0.7, 1.0, 1.0), (0.15, 1.0, 100.0))  # at any rate, and often always or never
+_UNKNOWN: _Prior = ((0.05, 100.0, 1.0), (0.9, 1.0, 1.0), (0.05, 1.0, 100.0))  # of the catch-all: mostly at any rate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,7 @@ class Hypothesis:
     id: str
     prior: float
     predictions: Mapping[Role, Prediction]
+    free: _Prior = _FREE
 
     def prediction(self, role: Role) -> Prediction:
         """Return what is expected of a role. A new red that the pool hides is the red in question."""
@@ -60,7 +62,7 @@ def hypotheses(mechanisms: Iterable[Mechanism] = MECHANISMS) -> tuple[Hypothesis
         )
         for row in rows
     )
-    return (*named, Hypothesis(id=CATCH_ALL, prior=CATCH_ALL_PRIOR, predictions={}))
+    return (*named, Hypothesis(id=CATCH_ALL, prior=CATCH_ALL_PRIOR, predictions={}, free=_UNKNOWN))
 
 
 def _share(row: Mechanism) -> float:
@@ -143,7 +145,7 @@ def _log_likelihood(one: Hypothesis, counts: Mapping[Role, _Counts]) -> float:
             case Prediction.GREEN:
                 total += red * math.log(FALSE_RED_RATE) + green * math.log1p(-FALSE_RED_RATE)
             case _:
-                total += _log_mixture(_FREE, red, green)
+                total += _log_mixture(one.free, red, green)
     return total + _log_mixture(_SHARED, shared_red, shared_green)
 
 
@@ -158,7 +160,7 @@ def _red_probability(one: Hypothesis, counts: Mapping[Role, _Counts], role: Role
             reds, greens = sum(seen[0] for seen in shared), sum(seen[1] for seen in shared)
             return _next_red(_SHARED, reds, greens)
         case _:
-            return _next_red(_FREE, red, green)
+            return _next_red(one.free, red, green)
 
 
 def _next_red(prior: _Prior, red: int, green: int) -> float:

@@ -30,24 +30,28 @@ from pooldiag.model.settings import BASELINE_RUNS, DEFAULT_CONFIDENCE, DEFAULT_M
 STILL_POSSIBLE = 0.01
 """A mechanism with a smaller share of the posterior is ruled out."""
 
-_PROBES_OF_A_GREEN = (Role.BYPASS, Role.POISON_N)
+PROBES_OF_A_GREEN = (Role.BYPASS, Role.POISON_N)
 _LEAST_BITS = 1e-6
 _LITTLE_BITS = 0.02
 _WORTH_NAMING_BITS = 0.05
 _LEAST_SECONDS = 1.0  # runs shorter than that cost alike
 _NEARLY_BEST = 0.3  # of equally informative arms the one that ran least is taken
 _FRUITLESS_RUNS = 2
-_SETTLING_RUNS = 12
+_SETTLING_RUNS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How far a diagnosis may go. With `repeat` every arm runs so often, whatever the runs show."""
+    """How far a diagnosis may go. With `repeat` every arm runs so often, whatever the runs show.
+
+    `own_pool`: the allocator is one that the suite may itself test, not the C library's.
+    """
 
     confidence: float = DEFAULT_CONFIDENCE
     max_runs: int = DEFAULT_MAX_RUNS
     budget_seconds: float | None = None
     repeat: int | None = None
+    own_pool: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +124,7 @@ def _tied(evidence: Sequence[RoleEvidence], weights: Mapping[str, float], leader
 
 
 def _settled(evidence: Sequence[RoleEvidence]) -> bool:
-    """Tell whether every arm shows one thing only, the one that would tell most a dozen times: so it goes on."""
+    """Tell whether every arm shows one thing only, and one of them often enough: so it goes on."""
     steady = all(len(set(known.sights)) <= 1 for known in evidence)
     return steady and max(len(known.sights) for known in evidence) >= _SETTLING_RUNS
 
@@ -139,7 +143,7 @@ def _first_of_all(evidence: Sequence[RoleEvidence], plan: Plan) -> Role | None:
         return None
     wanted = plan.repeat or 1
     return next(
-        (known.role for known in evidence if known.role in _PROBES_OF_A_GREEN and len(known.sights) < wanted), None
+        (known.role for known in evidence if known.role in PROBES_OF_A_GREEN and len(known.sights) < wanted), None
     )
 
 
@@ -191,7 +195,8 @@ def conclude(
         return Attribution(signature=None, status=status, not_established=open_questions, rule=reason)
     weights = posterior(evidence)
     leader = max(weights, key=lambda name: weights[name])
-    doubts = tuple(_doubts(evidence, signature, leader))
+    innocent = tuple(_innocent(signature, leader))
+    doubts = (*(innocent if plan.own_pool else ()), *_unanswered(evidence, leader))
     decided = weights[leader] >= plan.confidence and not doubts
     established = decided and leader != CATCH_ALL
     ruled_out = tuple(_ruled_out(evidence, weights, leader))
@@ -205,19 +210,25 @@ def conclude(
         rule=reason,
         candidates=left,
         ruled_out=ruled_out,
-        not_established=(*doubts, *_open_questions(evidence, leader if established else None)),
+        not_established=tuple(
+            dict.fromkeys((*innocent, *doubts, *_open_questions(evidence, leader if established else None)))
+        ),
         separators=() if decided else tuple(_separators(evidence)),
     )
 
 
-def _doubts(evidence: Sequence[RoleEvidence], signature: Signature | None, leader: str) -> Iterator[str]:
-    """Yield what stands against establishing the leader, however probable the runs make it."""
-    rows = [mechanism for mechanism in MECHANISMS if mechanism.id == leader]
-    counts = counts_of(evidence)
-    for mechanism in rows:
-        if signature is not None and signature.kind in mechanism.unless:
+def _innocent(signature: Signature | None, leader: str) -> Iterator[str]:
+    """Yield the innocent explanation that a red of this kind has as well."""
+    for mechanism in MECHANISMS:
+        if mechanism.id == leader and signature is not None and signature.kind in mechanism.unless:
             yield f"{mechanism.title}: {mechanism.alternative}"
-        for known in evidence:
+
+
+def _unanswered(evidence: Sequence[RoleEvidence], leader: str) -> Iterator[str]:
+    """Yield the arms whose answer the leader needs and that gave none."""
+    counts = counts_of(evidence)
+    for mechanism in MECHANISMS:
+        for known in evidence if mechanism.id == leader else ():
             if known.role in mechanism.needs and known.sights and known.counts and not sum(counts[known.role]):
                 yield f"{mechanism.title}: {known.role} gave no answer about this red"
 

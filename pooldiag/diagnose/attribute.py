@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from pooldiag.attribution.acted import Beforehand, acted
-from pooldiag.attribution.engine import Plan, Spent, Step, conclude, greens_needed, next_step
+from pooldiag.attribution.engine import PROBES_OF_A_GREEN, Plan, Spent, Step, conclude, greens_needed, next_step
 from pooldiag.attribution.evidence import RoleEvidence
 from pooldiag.attribution.mechanisms import MECHANISMS
 from pooldiag.attribution.rates import rate_of
@@ -70,6 +70,7 @@ class _Diagnosis:
             max_runs=settings.max_runs,
             budget_seconds=settings.budget_seconds,
             repeat=settings.repeat,
+            own_pool=settings.profile.linked is None,
         )
         self._step: Step | None = None
         self._notes: list[str] = [*tools.notes]
@@ -198,7 +199,7 @@ class _Diagnosis:
                 role=result.arm.role,
                 acted=result.acted,
                 runs=tuple(run.id for run in result.runs),
-                sights=tuple(_weighed(result.arm, seen) for seen in result.sights),
+                sights=tuple(_weighed(result.arm, seen, baseline_is_red=bool(self._known())) for seen in result.sights),
             )
             for result in self._results(signature)
         )
@@ -308,9 +309,12 @@ def _changed(sights: tuple[Sight, ...], *, baseline_is_red: bool) -> bool:
     return Sight.NEW_RED in sights or (Sight.GREEN if baseline_is_red else Sight.SAME_RED) in sights
 
 
-def _weighed(arm: Arm, seen: Sight) -> Sight:
-    """Take a green for nothing where the arm's fill is one that a green does not speak against."""
-    return Sight.NOTHING if arm.one_sided and seen is Sight.GREEN else seen
+def _weighed(arm: Arm, seen: Sight, *, baseline_is_red: bool) -> Sight:
+    """Weigh one run: a fill that cannot clear has no green, and on a green baseline any red is what the pool hides."""
+    if arm.one_sided and seen is Sight.GREEN:
+        return Sight.NOTHING
+    hidden = not baseline_is_red and arm.role in PROBES_OF_A_GREEN
+    return Sight.SAME_RED if hidden and seen is Sight.NEW_RED else seen
 
 
 def _shown(runs: tuple[Run, ...], sights: tuple[Sight, ...]) -> Run | None:

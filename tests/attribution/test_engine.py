@@ -78,10 +78,10 @@ def test_a_flake_of_43_percent_is_independent_with_its_rate() -> None:
 
 def test_a_flaky_reuse_is_named_or_left_open_and_seldom_wrong() -> None:
     random = Random(5)
-    trials = [diagnose(Simulated(mechanism=ROWS["cross-device-reuse"], rate=0.6), random) for _ in range(40)]
+    trials = [diagnose(Simulated(mechanism=ROWS["cross-device-reuse"], rate=0.6), random) for _ in range(100)]
     names = [trial.attribution.mechanism for trial in trials if trial.attribution.status is not Status.GREEN]
     assert names.count("cross-device-reuse") >= 0.8 * len(names)
-    assert set(names) <= {"cross-device-reuse", None}
+    assert len([name for name in names if name not in {"cross-device-reuse", None}]) <= 1  # 99 % was promised
 
 
 def test_results_that_no_mechanism_explains_end_as_none() -> None:
@@ -102,7 +102,7 @@ def test_arms_that_are_no_evidence_do_not_move_the_posterior() -> None:
         RoleEvidence(role=Role.BYPASS, acted=Acted.INERT, runs=("a",), sights=(Sight.GREEN,)),
         *plain[2:],
     )
-    assert posterior(inert) == posterior(plain)
+    assert posterior(inert) == pytest.approx(posterior(plain))
 
 
 def test_a_new_red_and_a_void_run_do_not_move_the_posterior() -> None:
@@ -186,11 +186,16 @@ def test_the_priors_sum_to_one_and_half_is_on_independent() -> None:
 
 
 def test_an_assertion_that_fails_without_the_pool_may_test_the_pool_itself() -> None:
-    known = seen(baseline="GGGG", bypass="RRRR", poison_n="RRRR", exact="G", per_case="G", isolate="G", serial="G")
+    known = seen(
+        baseline="G" * 6, bypass="R" * 6, poison_n="R" * 6, exact="GG", per_case="GG", isolate="GG", serial="GG"
+    )
     failed = Signature(kind=SignatureKind.FAILURE, case="victim", place="test.cpp:20")
     assertion = conclude(known, signature=failed, plan=Plan())
     assert (assertion.status, assertion.mechanism) == (Status.UNRESOLVED, None)
     assert any("test the pool itself" in text for text in assertion.not_established)
+    heap = conclude(known, signature=failed, plan=Plan(own_pool=False))
+    assert (heap.status, heap.mechanism) == (Status.ESTABLISHED, "hidden-use-after-free")
+    assert any("test the pool itself" in text for text in heap.not_established)
     crash = conclude(known, signature=RED, plan=Plan())
     assert (crash.status, crash.mechanism) == (Status.ESTABLISHED, "hidden-use-after-free")
 

@@ -1,0 +1,169 @@
+"""How probable an answer is, given all runs: a posterior over polluters, with flakes and anything else beside it.
+
+Runs are Bernoulli trials. When one case is the polluter, runs with it are red at one unknown rate and runs
+without it are green: one red without it rules it out, greens with it only weigh. Under a flake every run is red at
+one rate, whatever it holds; when several act together some selections are red at one rate and the others never;
+under the catch-all every selection has a rate of its own. Rates are integrated out with
+Beta priors, so nothing is sampled (the likelihood of r reds and g greens is B(a + r, b + g) / B(a, b)).
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pooldiag.model.readings import Reading
+from pooldiag.reduce.probe import Bench, Counts, Positions
+
+FLAKE_PRIOR = 0.10
+"""The prior of a flake: a victim that is red now and then whatever ran.
+
+Confidence is a posterior over all targets. On flakes alone a polluter is named more often than 1 - confidence: red in
+20 % of runs, at 0.95, in about a quarter of trials (at 0.99: 7 %). A prior of 0.2 halves that and costs 3 more runs
+for a polluter that shows in half of its runs.
+"""
+CATCH_ALL_PRIOR = 0.05
+TOGETHER_PRIOR = 0.05
+SET_PRIOR = 0.20
+"""The prior of more than one polluter; what is left is for a single one."""
+
+_Prior = tuple[tuple[float, float, float], ...]  # share, and the two parameters of a Beta distribution
+_FAULT: _Prior = ((0.5, 100.0, 1.0), (0.5, 1.0, 1.0))  # half of the faults show in nearly every run, half at any rate
+_FREE: _Prior = ((0.25, 100.0, 1.0), (0.5, 1.0, 1.0), (0.25, 1.0, 100.0))
+_ABLE = 0.3  # how many of the selections that are run hold all of several polluters
+_FLAKE: _Prior = ((1.0, 1.0, 1.0),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Belief:
+    """The posterior: of each single case, of a flake, and of anything else; and the red rate of the best case."""
+
+    singles: tuple[float, ...]
+    flake: float
+    other: float
+    rate: float
+
+    @property
+    def best(self) -> int:
+        """The most probable polluter; of equals the one nearest the victim."""
+        return max(range(len(self.singles)), key=lambda one: (self.singles[one], one))
+
+
+def single_belief(bench: Bench) -> Belief:
+    """Weigh every single case as the polluter against a flake and the catch-all, by all runs on the bench."""
+    runs = [(positions, counts) for positions, counts in bench.observed() if counts.red or counts.green]
+    logs = _log_singles(bench, runs)
+    weights = _normalised([*logs, _log_flake(runs), _log_catch_all(runs), _log_together(runs)])
+    singles, mass = weights[:-3], sum(weights[:-3])
+    red = sum(counts.red for _, counts in runs)
+    greens = _greens_with(bench, runs)
+    rate = 0.5 if mass <= 0 else sum(w * _mean(red, g) for w, g in zip(singles, greens, strict=True)) / mass
+    return Belief(singles=tuple(singles), flake=weights[-3], other=weights[-2] + weights[-1], rate=rate)
+
+
+def set_confidence(bench: Bench, sets: Sequence[Positions], wanted: Reading = Reading.RED) -> float:
+    """Return how probable it is that these sets do it, and not a flake, nor one case now and then.
+
+    Selections that hold one of them show the wanted reading at one rate; the others do not, but for what a
+    further set at an unknown place would explain. The catch-all is left out: whatever else is true, what was seen
+    to bring the reading about, without a flake, is enough for it.
+    """
+    runs = [(positions, counts) for positions, counts in bench.observed() if counts.red or counts.green]
+    held = [frozenset(one) for one in sets]
+    hits = misses = strays = 0
+    for positions, counts in runs:
+        hit, miss = (counts.red, counts.green) if wanted is Reading.RED else (counts.green, counts.red)
+        if any(one.issubset(positions) for one in held):
+            hits, misses = hits + hit, misses + miss
+        else:
+            strays += hit
+    single = [len(one) for one in sets] == [1]
+    prior = 1 - FLAKE_PRIOR - CATCH_ALL_PRIOR - TOGETHER_PRIOR - SET_PRIOR if single else SET_PRIOR
+    places = sum(math.log(math.comb(bench.length, len(one))) for one in sets)
+    further = math.log(bench.length) + strays * math.log(2) if strays else 0.0
+    log = math.log(prior) - places - further + log_mixture(_FAULT, hits, misses)
+    others = [_log_flake(runs)]
+    if wanted is Reading.RED and not single:
+        others += _log_singles(bench, runs)
+    return _normalised([log, *others])[0]
+
+
+def best_share(rate: float) -> float:
+    """Return the share of the posterior that a selection should hold to tell most.
+
+    A red of probability `rate` when the polluter is in, never when it is not, is a Z-channel; its capacity is
+    reached at 1 / (p (1 + 2^(H(p) / p))) (Golomb 1980, IEEE Trans. Inf. Theory 26:372).
+    """
+    rate = min(max(rate, 0.01), 1.0)
+    return 1 / (rate * (1 + 2 ** (_entropy(rate) / rate)))
+
+
+def channel_bits(share: float, rate: float) -> float:
+    """Return the bits that one run tells which holds this share of the posterior, at this red rate."""
+    return _entropy(share * rate) - share * _entropy(rate)
+
+
+def log_mixture(prior: _Prior, red: int, green: int) -> float:
+    """Integrate the likelihood of so many reds and greens over their common rate."""
+    parts = [math.log(share) + _log_beta(a + red, b + green) - _log_beta(a, b) for share, a, b in prior]
+    high = max(parts)
+    return high + math.log(sum(math.exp(part - high) for part in parts))
+
+
+def _log_singles(bench: Bench, runs: Sequence[tuple[Positions, Counts]]) -> list[float]:
+    """Return for each case how probable it is as the only polluter, and the runs given that."""
+    red = sum(counts.red for _, counts in runs)
+    reds = [frozenset(positions) for positions, counts in runs if counts.red]
+    possible = frozenset(bench.everything).intersection(*reds)
+    prior = math.log((1 - FLAKE_PRIOR - CATCH_ALL_PRIOR - TOGETHER_PRIOR) / max(1, bench.length))
+    greens = _greens_with(bench, runs)
+    marginal = {green: prior + log_mixture(_FAULT, red, green) for green in {*greens}}
+    return [marginal[green] if one in possible else -math.inf for one, green in enumerate(greens)]
+
+
+def _greens_with(bench: Bench, runs: Sequence[tuple[Positions, Counts]]) -> list[int]:
+    greens = [0] * bench.length
+    for positions, counts in runs:
+        for one in positions:
+            greens[one] += counts.green
+    return greens
+
+
+def _log_flake(runs: Iterable[tuple[Positions, Counts]]) -> float:
+    counts = [counts for _, counts in runs]
+    red, green = sum(one.red for one in counts), sum(one.green for one in counts)
+    return math.log(FLAKE_PRIOR) + log_mixture(_FLAKE, red, green)
+
+
+def _log_catch_all(runs: Iterable[tuple[Positions, Counts]]) -> float:
+    return math.log(CATCH_ALL_PRIOR) + sum(log_mixture(_FREE, counts.red, counts.green) for _, counts in runs)
+
+
+def _log_together(runs: Sequence[tuple[Positions, Counts]]) -> float:
+    """Say how probable the runs are if several cases act together: few selections hold them all, at one rate."""
+    able = [counts for _, counts in runs if counts.red]
+    red, green = sum(counts.red for counts in able), sum(counts.green for counts in able)
+    kinds = len(able) * math.log(_ABLE) + (len(runs) - len(able)) * math.log(1 - _ABLE)
+    return math.log(TOGETHER_PRIOR) + kinds + log_mixture(_FAULT, red, green)
+
+
+def _normalised(logs: Sequence[float]) -> list[float]:
+    high = max(logs)
+    weights = [math.exp(log - high) for log in logs]
+    total = sum(weights)
+    return [weight / total for weight in weights]
+
+
+def _mean(red: int, green: int) -> float:
+    """Return the expected rate after so many runs, from a flat prior."""
+    return (1 + red) / (2 + red + green)
+
+
+def _log_beta(first: float, second: float) -> float:
+    return math.lgamma(first) + math.lgamma(second) - math.lgamma(first + second)
+
+
+def _entropy(probability: float) -> float:
+    """Return the entropy of one red-or-green in bits."""
+    if not 0 < probability < 1:
+        return 0.0
+    return -probability * math.log2(probability) - (1 - probability) * math.log2(1 - probability)

@@ -1,0 +1,113 @@
+"""Search when readings are not steady: a posterior over polluters chooses each next run, and says when it is enough.
+
+One red proves that what ran is enough; only greens are soft. What one polluter does not explain is searched for
+again with every green repeated until chance explains it rarely enough.
+"""
+
+import math
+from bisect import bisect_left
+from itertools import accumulate
+
+from pooldiag.model.readings import Reading
+from pooldiag.reduce.belief import Belief, best_share, channel_bits, single_belief
+from pooldiag.reduce.probe import Bench, DisagreementError, Phase, Positions
+
+_EARLIER_PRIOR = 0.05  # that an earlier case, too, makes the victim red by itself
+_DRY = 10  # after so many greens the whole order is asked for its rate: it may take several cases
+_NEARLY_BEST = 0.95
+_SETTLING = 2  # further readings of each of two that disagree
+_MOST_REPEATS = 200
+
+
+def is_steady(bench: Bench, disagreement: DisagreementError) -> bool:
+    """Run both selections again; tell whether they keep disagreeing: then a cleaner does it, and not chance."""
+    if disagreement.red == disagreement.green:
+        return False
+    bench.monotone = False
+    bench.begin(Phase.NOISE, 2 * _SETTLING)
+    for _ in range(_SETTLING):
+        for positions in (disagreement.green, disagreement.red):
+            try:
+                bench.clear_again(positions)
+            except DisagreementError:
+                return False
+    return True
+
+
+def unsteady_polluter(bench: Bench, confidence: float) -> tuple[int, float] | None:
+    """Return the one polluter and its posterior, proven by a red run of it and the victim alone.
+
+    None when the victim is red alone, or no single case explains the runs. Raises BudgetSpentError when the budget
+    ends it. The whole order must have been red once.
+    """
+    bench.monotone = bench.steady = False
+    dry = 0
+    while not bench.counts(()).red:
+        belief = single_belief(bench)
+        bench.begin(Phase.NOISE, _most_left(belief))
+        best = belief.best
+        proven = bench.counts((best,)).red > 0
+        if proven and 1 - belief.flake >= confidence:  # whatever else is true, this case is enough
+            return best, 1 - belief.flake
+        if belief.flake + belief.other >= confidence:
+            return None
+        telling = bench.everything if dry == _DRY else most_telling(belief)
+        asked = _doubted(bench, best) if proven else telling
+        reading = bench.clear_again(asked)
+        dry = 0 if reading is Reading.RED or asked == bench.everything else dry + 1
+    return None
+
+
+def earlier_greens(rate: float, confidence: float) -> int:
+    """Return how many greens of the prefix one shorter it takes until an earlier polluter is improbable enough."""
+    greens = 1
+    while _earlier(rate, greens) > 1 - confidence and greens < _MOST_REPEATS:
+        greens += 1
+    return greens
+
+
+def prefix_confidence(rate: float, greens: int) -> float:
+    """Return how sure it is, after so many greens of the prefix one shorter, that no earlier case does it too."""
+    return 1 - _earlier(rate, greens)
+
+
+def repeats_needed(rate: float, confidence: float, decisions: int) -> int:
+    """Return the greens after which each of so many decisions, and so all of them, is right often enough."""
+    if rate >= 1:
+        return 1
+    wrong = (1 - confidence) / decisions  # the union bound
+    return min(_MOST_REPEATS, max(1, math.ceil(math.log(wrong) / math.log1p(-max(rate, 0.01)))))
+
+
+def most_telling(belief: Belief) -> Positions:
+    """Return the window of cases that tells most about which it is; of equals the smallest, then the last."""
+    mass, target = sum(belief.singles), best_share(belief.rate)
+    if belief.singles[belief.best] >= target * mass:
+        return (belief.best,)  # its red is the proof, too
+    sums = [0.0, *accumulate(share / mass for share in belief.singles)]
+    choices: list[tuple[float, int, int]] = []
+    for start in range(len(belief.singles)):
+        end = bisect_left(sums, sums[start] + target, lo=start + 1)
+        stops = (stop for stop in (end - 1, end) if start < stop < len(sums))
+        choices.extend((channel_bits(sums[stop] - sums[start], belief.rate), start, stop) for stop in stops)
+    enough = _NEARLY_BEST * max(bits for bits, _, _ in choices)
+    _, start, stop = min((one for one in choices if one[0] >= enough), key=lambda one: (one[2] - one[1], -one[1]))
+    return tuple(range(start, stop))
+
+
+def _doubted(bench: Bench, best: int) -> Positions:
+    """Return the run that tells the polluter from a flake: without it, or the victim alone, what ran less often."""
+    ends = (tuple(range(best)), ())
+    return min(ends, key=lambda one: bench.counts(one).green)
+
+
+def _earlier(rate: float, greens: int) -> float:
+    missed = _EARLIER_PRIOR * (1 - rate) ** greens
+    return missed / (missed + 1 - _EARLIER_PRIOR)
+
+
+def _most_left(belief: Belief) -> int:
+    """Return about how many runs are left: the bits that are missing over the bits of a run, twice that."""
+    mass = max(sum(belief.singles), 1e-9)
+    missing = -sum(one / mass * math.log2(one / mass) for one in belief.singles if one > 0)
+    return math.ceil(2 * missing / max(channel_bits(best_share(belief.rate), belief.rate), 1e-3)) + 4

@@ -1,0 +1,80 @@
+"""The red prefix: k such that the first k cases, then the victim, are red, and the first k-1 green, both run."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from pooldiag.model.readings import Reading
+from pooldiag.reduce.probe import Bench, Phase, ProbeVoidError
+
+_DETOURS = 4  # cuts that are tried where one is void
+
+
+def boundary(read: Callable[[int], Reading], *, green: int, red: int, weights: Sequence[float] | None = None) -> int:
+    """Bisect between a size that is green and one that is red; return a red size whose lower neighbour is green.
+
+    `weights[k]` says how likely the boundary is k (default: all alike). A void cut is never guessed at: its
+    neighbours are tried instead, and ProbeVoidError is raised when they are void too.
+    """
+    while red - green > 1:
+        cut, reading = _first_clear(read, _cuts(green, red, weights))
+        if reading is Reading.RED:
+            red = cut
+        else:
+            green = cut
+    return red
+
+
+def prove_prefix(bench: Bench, guess: int) -> int:
+    """Return a k that is proven by two runs, k red and k-1 green: `guess` if it holds, else by bisection.
+
+    The victim alone must have read green and the whole order red. With cleaners there can be several such k.
+    Raises ProbeVoidError when an end stays void.
+    """
+    bench.begin(Phase.PREFIX, 2)
+
+    def read(size: int) -> Reading:
+        return bench.read(tuple(range(size)))
+
+    match read(guess):
+        case Reading.GREEN:
+            return boundary(read, green=guess, red=bench.length)
+        case Reading.VOID:
+            raise ProbeVoidError(tuple(range(guess)))
+    match read(guess - 1):
+        case Reading.GREEN:
+            return guess
+        case Reading.VOID:
+            raise ProbeVoidError(tuple(range(guess - 1)))
+    bench.begin(Phase.PREFIX, (guess - 1).bit_length())
+    return boundary(read, green=0, red=guess - 1)
+
+
+def _first_clear(read: Callable[[int], Reading], cuts: Iterator[int]) -> tuple[int, Reading]:
+    """Return the first cut that is not void, with its reading."""
+    tried = []
+    for cut in cuts:
+        reading = read(cut)
+        if reading is not Reading.VOID:
+            return cut, reading
+        tried.append(cut)
+    raise ProbeVoidError(tuple(range(tried[0])))
+
+
+def _cuts(green: int, red: int, weights: Sequence[float] | None) -> Iterator[int]:
+    """Yield the cut that halves what is left, then its neighbours on both sides, a few of them."""
+    middle = (green + red) // 2 if weights is None else _median(green, red, weights)
+    yield middle
+    for step in range(1, _DETOURS // 2 + 1):
+        yield from (cut for cut in (middle - step, middle + step) if green < cut < red)
+
+
+def _median(green: int, red: int, weights: Sequence[float]) -> int:
+    """Return the cut with as much weight below it (up to itself) as above it; the middle where there is none."""
+    total = sum(weights[size] for size in range(green + 1, red + 1))
+    if total <= 0:
+        return (green + red) // 2
+    best, below, least = green + 1, 0.0, total
+    for cut in range(green + 1, red):
+        below += weights[cut]
+        if (gap := abs(2 * below - total)) < least:
+            best, least = cut, gap
+    return best

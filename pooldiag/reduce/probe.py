@@ -1,0 +1,289 @@
+"""Probes: what a search may ask, how readings are kept, and what ends a search early.
+
+A probe runs some of the m cases before the victim, then the victim, and reads the run: red when the signature
+in question appears, green when every case ran without it, else void. Cases are positions in running order, from 0.
+"""
+
+from collections.abc import Callable, Iterator, MutableMapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol, TypeAlias
+
+from pooldiag.errors import BlockedError, ExitCode, PooldiagError
+from pooldiag.model.readings import Reading
+
+Positions: TypeAlias = tuple[int, ...]
+"""Cases before the victim, ascending, from 0; the victim itself always runs last."""
+
+Memory: TypeAlias = MutableMapping[Positions, tuple[Reading, ...]]
+"""The readings of each selection, the oldest first. A caller keeps it where it outlives a crash."""
+
+VOID_TRIES = 2
+"""A selection that is void so often is not asked again."""
+
+
+class Probe(Protocol):
+    """Runs the cases at these positions, then the victim."""
+
+    def __call__(self, positions: Positions, /) -> Reading:
+        """Return how the run reads."""
+        ...
+
+
+class Phase(StrEnum):
+    """What a run is made for."""
+
+    BASELINE = "baseline"
+    SEARCH = "search"
+    CONFIRMATION = "confirmation"
+    COUNTERFACTUAL = "counterfactual"
+    PREFIX = "prefix"
+    CLEANERS = "cleaners"
+    NOISE = "noise"
+
+
+class ProbeVoidError(BlockedError):
+    """A run that the search cannot do without says nothing, each time."""
+
+    def __init__(self, positions: Positions) -> None:
+        """Take the selection that stays void."""
+        super().__init__(f"{len(positions)} cases, then the victim, stay void: {positions}")
+        self.positions = positions
+
+
+class BudgetSpentError(PooldiagError):
+    """The runs or the time allowed are spent; `Bench.known` is the best so far."""
+
+    exit_code = ExitCode.UNRESOLVED
+
+
+class DisagreementError(PooldiagError):
+    """Two runs disagree: a selection with itself, or a red one with a green one that contains it."""
+
+    exit_code = ExitCode.UNRESOLVED
+
+    def __init__(self, red: Positions, green: Positions) -> None:
+        """Take the two selections; they are the same one when it disagrees with itself."""
+        super().__init__(f"red with {len(red)} cases, green with {len(green)} that contain them")
+        self.red = red
+        self.green = green
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How often a selection read which way."""
+
+    red: int = 0
+    green: int = 0
+    void: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """The best so far: the smallest red selection, the shortest red prefix and the longest green one below it."""
+
+    red: Positions | None = None
+    red_prefix: int | None = None
+    green_prefix: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """Told after every run. `most_left` is for one polluter and steady readings; it grows when that proves wrong."""
+
+    phase: Phase
+    positions: Positions
+    reading: Reading
+    recalled: bool  # taken from the memory, not run
+    runs: int
+    cases_run: int
+    most_left: int
+    known: Known
+
+
+def nobody(_progress: Progress) -> None:
+    """Listen to nothing."""
+
+
+def _never() -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a search may spend: runs (recalled ones included), and whatever `spent` watches, a clock say."""
+
+    max_runs: int = 1000
+    spent: Callable[[], bool] = _never
+
+
+@dataclass(slots=True, kw_only=True)
+class Bench:
+    """Where probes are run: asks the memory first, keeps the count, tells of progress, notices disagreement.
+
+    `repeats` greens make a selection green; one red makes it red. Without `monotone` a green selection that
+    contains a red one is no disagreement, and nothing is concluded from a selection about its parts.
+    """
+
+    probe: Probe
+    length: int  # m: the cases before the victim
+    memory: Memory
+    limits: Limits = Limits()
+    watch: Callable[[Progress], None] = nobody
+    monotone: bool = True
+    steady: bool = True  # a selection that disagrees with itself is told
+    repeats: int = 1
+    phase: Phase = Phase.BASELINE
+    most_left: int = 0
+    runs: int = 0
+    recalled: int = 0
+    cases_run: int = 0
+    runs_of: dict[Phase, int] = field(default_factory=dict)
+    known: Known = Known()
+    used: dict[Positions, list[Reading]] = field(default_factory=dict)  # what this search has taken so far
+    _masks: dict[Positions, int] = field(default_factory=dict)
+
+    @property
+    def everything(self) -> Positions:
+        """All cases before the victim."""
+        return tuple(range(self.length))
+
+    def counts(self, positions: Positions) -> Counts:
+        """Count the readings of a selection that this search has taken."""
+        return _counted(self.used.get(positions, []))
+
+    def observed(self) -> Iterator[tuple[Positions, Counts]]:
+        """Yield every selection that was asked, with its counts."""
+        return ((positions, _counted(seen)) for positions, seen in self.used.items())
+
+    def read(self, positions: Positions) -> Reading:
+        """Return the reading of a selection; run it only as often as that takes.
+
+        Raises BudgetSpentError, and DisagreementError as long as the bench is steady or monotone.
+        """
+        while True:
+            counts = self.counts(positions)
+            if counts.red:
+                return Reading.RED
+            if counts.green >= self.repeats:
+                return Reading.GREEN
+            if counts.void >= VOID_TRIES:
+                return Reading.VOID
+            self.again(positions)
+
+    def again(self, positions: Positions) -> Reading:
+        """Take one more reading of a selection: from the memory as long as it has more, else from a run."""
+        seen = self.used.setdefault(positions, [])
+        if self.runs >= self.limits.max_runs:
+            raise BudgetSpentError(f"{self.runs} runs are spent")
+        recorded = self.memory.get(positions, ())
+        recalled = len(seen) < len(recorded)
+        reading = recorded[len(seen)] if recalled else self._run(positions, recorded)
+        seen.append(reading)
+        self.runs += 1
+        self.runs_of[self.phase] = self.runs_of.get(self.phase, 0) + 1
+        self.recalled += recalled
+        self.cases_run += len(positions) + 1
+        self.most_left = max(0, self.most_left - 1)
+        self._learn(positions, reading)
+        self.watch(self._progress(positions, reading, recalled=recalled))
+        self._compare(positions, reading)
+        return reading
+
+    def clear_again(self, positions: Positions) -> Reading:
+        """Take one more reading that is red or green; ProbeVoidError when too many in a row are void."""
+        for _ in range(VOID_TRIES):
+            if (reading := self.again(positions)) is not Reading.VOID:
+                return reading
+        raise ProbeVoidError(positions)
+
+    def reassure(self, positions: Positions) -> None:
+        """Run a selection again that must read as before; DisagreementError when it does not."""
+        if self.steady:
+            phase, self.phase = self.phase, Phase.NOISE
+            self.clear_again(positions)
+            self.phase = phase
+
+    def implied(self, positions: Positions) -> Reading | None:
+        """Return what follows from other runs if more cases never make a red go; None when nothing does."""
+        if not self.monotone or not self.steady:
+            return None
+        mask = self._mask(positions)
+        for other, counts in self.observed():
+            if counts.red and self._mask(other) & ~mask == 0:
+                return Reading.RED
+            if counts.green and not counts.red and mask & ~self._mask(other) == 0:
+                return Reading.GREEN
+        return None
+
+    def begin(self, phase: Phase, most_left: int) -> None:
+        """Say what the next runs are for, and how many are left at most."""
+        self.phase = phase
+        self.most_left = most_left
+
+    def _run(self, positions: Positions, recorded: tuple[Reading, ...]) -> Reading:
+        if self.limits.spent():
+            raise BudgetSpentError(f"the time is spent after {self.runs} runs")
+        reading = self.probe(positions)
+        self.memory[positions] = (*recorded, reading)
+        return reading
+
+    def _learn(self, positions: Positions, reading: Reading) -> None:
+        """Keep the best so far."""
+        old, size = self.known, len(positions)
+        prefix = positions == tuple(range(size))
+        red, red_prefix, green_prefix = old.red, old.red_prefix, old.green_prefix
+        if reading is Reading.RED:
+            red = positions if red is None or size < len(red) else red
+            red_prefix = size if prefix and (red_prefix is None or size < red_prefix) else red_prefix
+        elif reading is Reading.GREEN and prefix:
+            green_prefix = size if green_prefix is None or size > green_prefix else green_prefix
+        if red_prefix is not None and green_prefix is not None and green_prefix >= red_prefix:
+            green_prefix = self._longest_green_prefix(red_prefix)
+        self.known = Known(red=red, red_prefix=red_prefix, green_prefix=green_prefix)
+
+    def _longest_green_prefix(self, below: int) -> int | None:
+        sizes = (
+            len(positions)
+            for positions, counts in self.observed()
+            if counts.green and not counts.red and len(positions) < below and positions == tuple(range(len(positions)))
+        )
+        return max(sizes, default=None)
+
+    def _progress(self, positions: Positions, reading: Reading, *, recalled: bool) -> Progress:
+        return Progress(
+            phase=self.phase,
+            positions=positions,
+            reading=reading,
+            recalled=recalled,
+            runs=self.runs,
+            cases_run=self.cases_run,
+            most_left=self.most_left,
+            known=self.known,
+        )
+
+    def _compare(self, positions: Positions, reading: Reading) -> None:
+        """Raise DisagreementError when this reading contradicts an earlier one."""
+        counts = self.counts(positions)
+        if self.steady and counts.red and counts.green:
+            raise DisagreementError(positions, positions)
+        if not self.monotone or reading is Reading.VOID:
+            return
+        mask = self._mask(positions)
+        for other, seen in self.observed():
+            if reading is Reading.GREEN and seen.red and self._mask(other) & ~mask == 0:
+                raise DisagreementError(other, positions)
+            if reading is Reading.RED and seen.green and mask & ~self._mask(other) == 0:
+                raise DisagreementError(positions, other)
+
+    def _mask(self, positions: Positions) -> int:
+        """Return the selection as bits, which compare faster than sets."""
+        if positions not in self._masks:
+            self._masks[positions] = sum(1 << position for position in positions)
+        return self._masks[positions]
+
+
+def _counted(readings: list[Reading]) -> Counts:
+    return Counts(
+        red=readings.count(Reading.RED), green=readings.count(Reading.GREEN), void=readings.count(Reading.VOID)
+    )

@@ -1,0 +1,59 @@
+"""What a reduction establishes."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pooldiag.reduce.probe import Counts, Known, Phase, Positions
+
+
+class ReductionStatus(StrEnum):
+    """How a reduction ended."""
+
+    FOUND = "found"
+    GREEN = "green"  # the victim was not red, neither in the order nor alone
+    UNRESOLVED = "unresolved"
+    BLOCKED = "blocked"  # a run that it needs stays void
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """A selection and how often it read which way."""
+
+    positions: Positions
+    counts: Counts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """Both ends of a claim: what was run with it, and what was run without."""
+
+    red: Observed
+    green: tuple[Observed, ...]  # one a polluter left out; for a prefix the one shorter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reduction:
+    """The answer, and the runs that carry it. Positions count from 0 but for `position`, the victim's, from 1.
+
+    `prefix` is k: the first k cases, then the victim, are red, the first k-1 green, both run; 0 when it is red alone.
+    It is the smallest such k only when `cleaning` is None: with cleaners redness is not monotone.
+    """
+
+    status: ReductionStatus
+    position: int = 0
+    reason: str | None = None  # in words, what is not established and why
+    prefix: int | None = None
+    polluters: Positions = ()
+    cleaners: Positions = ()  # or state-setters, when the victim is red alone
+    sets: tuple[Positions, ...] = ()
+    red_alone: bool = False
+    noisy: bool = False  # a selection disagreed with itself
+    cleaning: tuple[Positions, Positions] | None = None  # a red selection, and a green one that contains it
+    confidence: float | None = None
+    set_proof: Proof | None = None
+    prefix_proof: Proof | None = None
+    runs: int = 0
+    recalled: int = 0  # of these runs, taken from the memory
+    cases_run: int = 0
+    runs_of: tuple[tuple[Phase, int], ...] = ()  # what the runs were made for
+    known: Known = Known()

@@ -1,0 +1,284 @@
+"""The whole reduction: baselines, polluters, prefix, cleaners, and what to do when runs disagree."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from pooldiag.model.readings import Reading
+from pooldiag.reduce.belief import set_confidence, single_belief
+from pooldiag.reduce.cleaners import cleaners_of, setters_of
+from pooldiag.reduce.noise import (
+    earlier_greens,
+    is_steady,
+    prefix_confidence,
+    repeats_needed,
+    unsteady_polluter,
+)
+from pooldiag.reduce.polluters import Question, all_sets, minimal_set
+from pooldiag.reduce.prefix import prove_prefix
+from pooldiag.reduce.probe import (
+    Bench,
+    BudgetSpentError,
+    DisagreementError,
+    Limits,
+    Memory,
+    Phase,
+    Positions,
+    Probe,
+    ProbeVoidError,
+    Progress,
+    nobody,
+)
+from pooldiag.reduce.result import Observed, Proof, Reduction, ReductionStatus
+
+DEFAULT_CONFIDENCE = 0.95
+_MOST_TURNS = 14  # further runs of both ends, when the first ones leave too much to chance
+_SURELY = 0.999  # that a red prefix shows its red in so many tries
+_REDS_FOR_A_RATE = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How far a reduction goes.
+
+    `most_greens`: how many greens of the whole order it takes to believe that it is green. 1 unless a red was seen.
+    """
+
+    confidence: float = DEFAULT_CONFIDENCE
+    most_greens: int = 1
+    every_set: bool = False
+    limits: Limits = Limits()
+
+
+def reduce_order(
+    probe: Probe,
+    length: int,
+    *,
+    plan: Plan = Plan(),
+    memory: Memory | None = None,
+    watch: Callable[[Progress], None] = nobody,
+) -> Reduction:
+    """Find out which of the `length` cases before the victim make it red, and prove it by runs.
+
+    `memory` holds readings of earlier runs, which are not made again, and takes every new one as soon as it is there.
+    `watch` is told after each run. Void runs and a spent budget end it with the best so far; what the probe raises
+    goes through.
+    """
+    kept = {} if memory is None else memory
+    bench = Bench(probe=probe, length=length, memory=kept, limits=plan.limits, watch=watch)
+    search = _Search(bench=bench, plan=plan)
+    try:
+        search.run()
+    except BudgetSpentError as spent:
+        search.answer = replace(search.answer, status=ReductionStatus.UNRESOLVED, reason=spent.problem)
+    except ProbeVoidError as void:
+        search.answer = replace(search.answer, status=ReductionStatus.BLOCKED, reason=void.problem)
+    return search.finished()
+
+
+@dataclass(slots=True, kw_only=True)
+class _Search:
+    """One reduction: the bench, the plan, and the answer as far as it is known."""
+
+    bench: Bench
+    plan: Plan
+    answer: Reduction = Reduction(status=ReductionStatus.UNRESOLVED)
+
+    def run(self) -> None:
+        """Take both baselines, then go where they lead."""
+        bench = self.bench
+        bench.monotone = False  # a victim that is red alone and green in order is no disagreement
+        bench.begin(Phase.BASELINE, 2)
+        whole, alone = self._demand(bench.everything), self._demand(())
+        if alone is Reading.RED:
+            self._red_alone(whole)
+        elif whole is Reading.RED:
+            self._plainly()
+        elif self._turns_red(bench.everything, self.plan.most_greens):
+            self._unsteadily()
+        else:
+            self.answer = replace(
+                self.answer, status=ReductionStatus.GREEN, reason="the victim is green after all cases, and alone"
+            )
+
+    def finished(self) -> Reduction:
+        """Return the answer with what it cost."""
+        bench = self.bench
+        return replace(
+            self.answer,
+            position=bench.length + 1,
+            runs=bench.runs,
+            recalled=bench.recalled,
+            cases_run=bench.cases_run,
+            known=bench.known,
+            runs_of=tuple(bench.runs_of.items()),
+        )
+
+    def _demand(self, positions: Positions) -> Reading:
+        reading = self.bench.read(positions)
+        if reading is Reading.VOID:
+            raise ProbeVoidError(positions)
+        return reading
+
+    def _turns_red(self, positions: Positions, tries: int) -> bool:
+        """Run a selection until it was red, or `tries` readings are there that are not void."""
+        bench, steady = self.bench, self.bench.steady
+        bench.steady = False
+        while not bench.counts(positions).red and bench.counts(positions).green < tries:
+            bench.clear_again(positions)
+        bench.steady = steady
+        return bench.counts(positions).red > 0
+
+    def _red_alone(self, whole: Reading) -> None:
+        """Note that the victim needs no polluter; when it is green in order, find what there sets up what it needs."""
+        self._note_red_alone()
+        if whole is Reading.RED:
+            return
+        try:
+            setters = setters_of(self.bench)
+            for end in (setters, ()):  # two cheap runs: a search among readings by chance ends somewhere, too
+                self.bench.reassure(end)
+            if self._until_sure([setters], Reading.GREEN) >= self.plan.confidence:
+                self.answer = replace(self.answer, cleaners=setters)
+                return
+        except DisagreementError:
+            self.answer = replace(self.answer, noisy=True)
+        self.answer = replace(self.answer, reason="the victim is red alone; that it is green at times may be chance")
+
+    def _plainly(self) -> None:
+        """Believe each reading until two disagree; a disagreement that stays is a cleaner, one that goes is chance."""
+        bench = self.bench
+        bench.monotone = True
+        while True:
+            try:
+                if not self._sets_and_prefix():
+                    self._unsteadily()
+                    return
+                self._cleaners()
+            except DisagreementError as disagreement:
+                if not is_steady(bench, disagreement):
+                    self._unsteadily()
+                    return
+                self.answer = replace(self.answer, cleaning=(disagreement.red, disagreement.green))
+            else:
+                return
+
+    def _sets_and_prefix(self) -> bool:
+        """Find what a plain search finds; tell whether it is more than chance."""
+        ask = Question(bench=self.bench)
+        found = minimal_set(ask, self.bench.everything)
+        self._note_set(found)
+        self._prefix(found)
+        if self.plan.every_set:
+            self.answer = replace(self.answer, sets=all_sets(ask, self.bench.everything, found))
+        confidence = self._until_sure(self.answer.sets, Reading.RED)
+        if confidence < self.plan.confidence:
+            return False
+        self.answer = replace(
+            self.answer, status=ReductionStatus.FOUND, confidence=confidence, set_proof=self._set_proof(found)
+        )
+        return True
+
+    def _prefix(self, found: Positions) -> None:
+        try:
+            size = prove_prefix(self.bench, found[-1] + 1)
+        except ProbeVoidError as void:
+            self.answer = replace(self.answer, reason=f"the prefix is open: {void.problem}")
+        else:
+            self._note_prefix(size)
+
+    def _cleaners(self) -> None:
+        """Find what makes the victim green again in the green selection that contains a red one."""
+        if self.answer.cleaning is None or self.answer.cleaners:
+            return
+        red, green = self.answer.cleaning
+        polluters = self.answer.polluters
+        base = polluters if set(polluters).issubset(green) else red
+        self.answer = replace(self.answer, cleaners=cleaners_of(self.bench, base, green))
+
+    def _until_sure(self, sets: Sequence[Positions], wanted: Reading) -> float:
+        """Run both ends again until the posterior is high enough; DisagreementError when that shows chance."""
+        first = sets[0]
+        ends = (*(tuple(other for other in first if other != one) for one in first), first)
+        for turn in range(_MOST_TURNS):
+            confidence = set_confidence(self.bench, sets, wanted)
+            if confidence >= self.plan.confidence:
+                return confidence
+            self.bench.begin(Phase.NOISE, _MOST_TURNS - turn)
+            self.bench.clear_again(ends[turn % len(ends)])
+        return set_confidence(self.bench, sets, wanted)
+
+    def _unsteadily(self) -> None:
+        """Let a posterior choose the runs; when one polluter does not explain them, repeat every green."""
+        bench = self.bench
+        bench.monotone = bench.steady = False
+        self.answer = Reduction(status=ReductionStatus.UNRESOLVED, noisy=True)
+        found = unsteady_polluter(bench, self.plan.confidence)
+        if bench.counts(()).red:
+            self._note_red_alone()
+        elif found is None or not self._unsteady_ends(*found):
+            self._repeatedly()
+
+    def _unsteady_ends(self, polluter: int, confidence: float) -> bool:
+        """Run both ends of the prefix again; tell whether they hold."""
+        bench, rate = self.bench, single_belief(self.bench).rate
+        bench.begin(Phase.PREFIX, 2 * earlier_greens(rate, self.plan.confidence))
+        self._note_set((polluter,))
+        tries = repeats_needed(rate, _SURELY, 1)
+        if not self._turns_red(tuple(range(polluter + 1)), tries):
+            return False
+        shorter = tuple(range(polluter))
+        if self._turns_red(shorter, earlier_greens(rate, self.plan.confidence)):
+            return False
+        sure = min(confidence, prefix_confidence(rate, bench.counts(shorter).green))
+        self.answer = replace(
+            self.answer, status=ReductionStatus.FOUND, confidence=sure, set_proof=self._set_proof((polluter,))
+        )
+        self._note_prefix(polluter + 1)
+        return True
+
+    def _repeatedly(self) -> None:
+        """Search again as if plain, with every green repeated until chance explains it rarely enough."""
+        bench, confidence = self.bench, self.plan.confidence
+        rate = self._rate()
+        decisions = 3 * bench.length.bit_length() + 6
+        bench.repeats = repeats_needed(rate, confidence, decisions)
+        if self._demand(()) is Reading.RED:
+            self._note_red_alone()
+            return
+        found = minimal_set(Question(bench=bench), bench.everything)
+        self._note_set(found)
+        self._prefix(found)
+        self.answer = replace(self.answer, status=ReductionStatus.FOUND, confidence=confidence)
+
+    def _rate(self) -> float:
+        """Estimate the red rate of the whole order from the runs up to its third red (Haldane 1945, Nature 155:49)."""
+        bench = self.bench
+        bench.begin(Phase.NOISE, _MOST_TURNS)
+        while bench.counts(bench.everything).red < _REDS_FOR_A_RATE:
+            bench.clear_again(bench.everything)
+        counts = bench.counts(bench.everything)
+        return (counts.red - 1) / (counts.red + counts.green)  # lower than the estimate, and never 1
+
+    def _note_set(self, found: Positions) -> None:
+        self.answer = replace(self.answer, polluters=found, sets=(found,), set_proof=self._set_proof(found))
+
+    def _note_red_alone(self) -> None:
+        self.answer = replace(
+            self.answer,
+            status=ReductionStatus.FOUND,
+            prefix=0,
+            red_alone=True,
+            confidence=1.0,
+            set_proof=self._set_proof(()),
+        )
+
+    def _note_prefix(self, size: int) -> None:
+        red, green = (self._observed(tuple(range(one))) for one in (size, size - 1))
+        self.answer = replace(self.answer, prefix=size, prefix_proof=Proof(red=red, green=(green,)))
+
+    def _set_proof(self, found: Positions) -> Proof:
+        without = (tuple(other for other in found if other != one) for one in found)
+        return Proof(red=self._observed(found), green=tuple(self._observed(one) for one in without))
+
+    def _observed(self, positions: Positions) -> Observed:
+        return Observed(positions=positions, counts=self.bench.counts(positions))

@@ -1,0 +1,156 @@
+"""Targets whose red shows now and then: right as often as stated, at a bounded cost, or undecided."""
+
+from collections import Counter
+from dataclasses import dataclass
+from random import Random
+
+import pytest
+
+from pooldiag.model.readings import Reading
+from pooldiag.reduce.probe import Limits, Positions, Progress
+from pooldiag.reduce.result import Reduction, ReductionStatus
+from pooldiag.reduce.search import Plan, reduce_order
+from tests.reduce.suites import Suite
+
+FOUND = ReductionStatus.FOUND
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    right: int
+    wrong: int
+    runs: float
+
+
+def reduced(
+    seed: int, *, length: int, rate: float, flake: float, confidence: float, most_greens: int = 25
+) -> tuple[Suite, Reduction]:
+    random = Random(seed)
+    sets = () if flake else (frozenset({random.randrange(length)}),)
+    target = Suite(length, sets, rate=rate, flake=flake, random=random)
+    plan = Plan(confidence=confidence, most_greens=most_greens, limits=Limits(max_runs=400))
+    return target, reduce_order(target, length, plan=plan)
+
+
+def judged(target: Suite, answer: Reduction) -> bool | None:
+    if answer.status is not FOUND:
+        return None
+    if not target.sets:
+        return answer.red_alone
+    (polluter,) = target.sets[0]
+    return answer.polluters == (polluter,) and answer.prefix == polluter + 1
+
+
+def trials(count: int, *, length: int = 99, rate: float = 1.0, flake: float = 0.0, confidence: float = 0.95) -> Trials:
+    verdicts: Counter[bool | None] = Counter()
+    runs = 0
+    for seed in range(count):
+        target, answer = reduced(seed, length=length, rate=rate, flake=flake, confidence=confidence)
+        verdicts[judged(target, answer)] += 1
+        runs += answer.runs
+    return Trials(right=verdicts[True], wrong=verdicts[False], runs=runs / count)
+
+
+def test_red_in_every_second_run_is_right_in_97_of_100_trials_at_32_runs() -> None:
+    seen = trials(200, rate=0.5)
+    assert seen.right >= 0.97 * 200
+    assert seen.runs <= 32
+
+
+def test_red_in_every_fifth_run_is_wrong_no_more_often_than_stated() -> None:
+    seen = trials(100, rate=0.2)
+    assert seen.wrong <= 5
+    assert seen.right >= 90
+    assert seen.runs <= 100
+
+
+@pytest.mark.parametrize("rate", [0.8, 0.9, 0.97])
+def test_nearly_steady_reds_are_wrong_no_more_often_than_stated(rate: float) -> None:
+    seen = trials(200, rate=rate)
+    assert seen.wrong <= 0.05 * 200
+    assert seen.runs <= 25
+
+
+def test_short_suites_are_wrong_no_more_often_than_stated() -> None:
+    seen = trials(200, length=12, rate=0.5)
+    assert seen.wrong <= 0.05 * 200
+    assert seen.runs <= 22
+
+
+def test_more_confidence_costs_more_and_errs_less() -> None:
+    seen = trials(100, rate=0.5, confidence=0.99)
+    assert seen.wrong <= 1
+    assert 32 < seen.runs <= 45
+
+
+@pytest.mark.parametrize(
+    ("flake", "confidence", "most_wrong"),
+    [(0.8, 0.95, 0.05), (0.5, 0.95, 0.13), (0.2, 0.95, 0.30), (0.5, 0.99, 0.07), (0.2, 0.99, 0.12)],
+)
+def test_a_flake_is_mostly_told_from_a_polluter(flake: float, confidence: float, most_wrong: float) -> None:
+    """Confidence is a posterior over all targets: on those that are flakes it errs more often; see `FLAKE_PRIOR`."""
+    assert trials(150, flake=flake, confidence=confidence).wrong <= most_wrong * 150
+
+
+def test_a_victim_that_turns_red_alone_ends_the_search() -> None:
+    ended = 0
+    for seed in range(40):
+        told: list[Progress] = []
+        answer = reduce_order(
+            Suite(99, flake=0.3, random=Random(seed)), 99, plan=Plan(most_greens=25), watch=told.append
+        )
+        alone = [one.runs for one in told if one.positions == () and one.reading is Reading.RED]
+        if answer.noisy and answer.red_alone and alone[0] > 2:  # the second run asks for state-setters
+            ended += 1
+            assert answer.runs - alone[0] <= 4  # what settles a disagreement
+    assert ended >= 5
+
+
+def test_a_steady_target_needs_no_noise_runs() -> None:
+    for seed in range(30):
+        _, answer = reduced(seed, length=99, rate=1.0, flake=0.0, confidence=0.95)
+        assert not answer.noisy
+        assert answer.runs <= 11 + 2
+
+
+@pytest.mark.parametrize("rate", [0.9, 0.5])
+def test_two_needed_now_and_then_are_found(rate: float) -> None:
+    for seed in range(10):
+        target = Suite(30, (frozenset({4, 21}),), rate=rate, random=Random(seed))
+        answer = reduce_order(target, 30, plan=Plan(most_greens=10))
+        assert (answer.status, answer.polluters, answer.prefix) == (FOUND, (4, 21), 22)
+
+
+def test_what_stays_undecided_within_the_budget_is_told() -> None:
+    target = Suite(99, (frozenset({50}),), rate=0.1, random=Random(3))
+    answer = reduce_order(target, 99, plan=Plan(most_greens=60, limits=Limits(max_runs=70)))
+    assert answer.status is ReductionStatus.UNRESOLVED
+    assert answer.noisy
+    assert answer.known.red is not None
+    assert 50 in answer.known.red
+
+
+def test_a_target_that_stays_void_blocks_a_search_in_noise() -> None:
+    random = Random(1)
+
+    def probe(positions: Positions) -> Reading:
+        if len(positions) in {0, 40}:
+            return random.choice((Reading.RED, Reading.GREEN)) if positions else Reading.GREEN
+        return Reading.VOID
+
+    answer = reduce_order(probe, 40, plan=Plan(most_greens=20))
+    assert (answer.status, answer.polluters) == (ReductionStatus.BLOCKED, ())
+
+
+def test_what_is_found_in_noise_has_its_proofs() -> None:
+    for seed in range(20):
+        target, answer = reduced(seed, length=99, rate=0.5, flake=0.0, confidence=0.95)
+        if not answer.noisy or answer.status is not FOUND:
+            continue
+        assert answer.set_proof is not None
+        assert answer.prefix_proof is not None
+        assert answer.set_proof.red.counts.red
+        assert answer.prefix_proof.red.counts.red
+        assert answer.prefix_proof.green[0].counts.green
+        assert not answer.prefix_proof.green[0].counts.red
+        assert target.red(answer.set_proof.red.positions)

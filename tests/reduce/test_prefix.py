@@ -1,0 +1,100 @@
+"""The prefix: both ends are run, whatever was guessed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pooldiag.model.readings import Reading
+from pooldiag.reduce.prefix import boundary, prove_prefix
+from pooldiag.reduce.probe import ProbeVoidError
+from tests.reduce.suites import Suite, bench, suite
+
+COLORS = {True: Reading.RED, False: Reading.GREEN}
+
+
+@given(st.integers(1, 3000), st.data())
+def test_bisection_finds_every_boundary_in_log2_runs(length: int, data: st.DataObject) -> None:
+    wanted = data.draw(st.integers(1, length))
+    asked: list[int] = []
+
+    def read(size: int) -> Reading:
+        asked.append(size)
+        return COLORS[size >= wanted]
+
+    assert boundary(read, green=0, red=length) == wanted
+    assert len(asked) <= (length - 1).bit_length()
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=60), st.data())
+def test_weights_change_the_cost_and_not_the_answer(weights: list[int], data: st.DataObject) -> None:
+    wanted = data.draw(st.integers(1, len(weights)))
+    found = boundary(
+        lambda size: COLORS[size >= wanted], green=0, red=len(weights), weights=[0.0, *map(float, weights)]
+    )
+    assert found == wanted
+
+
+def test_a_likely_boundary_is_found_in_few_runs() -> None:
+    asked: list[int] = []
+
+    def read(size: int) -> Reading:
+        asked.append(size)
+        return COLORS[size >= 900]
+
+    assert boundary(
+        read, green=0, red=1000, weights=[0.0, *(1000.0 if size == 900 else 1.0 for size in range(1, 1001))]
+    )
+    assert len(asked) <= 2
+
+
+@given(st.integers(2, 60), st.data())
+def test_a_guess_right_or_wrong_ends_with_both_ends_proven(length: int, data: st.DataObject) -> None:
+    polluter = data.draw(st.integers(0, length - 1))
+    guess = data.draw(st.integers(1, length))
+    made = bench(suite(length, {polluter}))
+    assert prove_prefix(made, guess) == polluter + 1
+    assert made.counts(tuple(range(polluter + 1))).red == 1
+    assert made.counts(tuple(range(polluter))).green == 1
+
+
+def test_a_right_guess_costs_two_runs() -> None:
+    made = bench(suite(100, {40}))
+    prove_prefix(made, 41)
+    assert made.runs == 2 + 2
+
+
+@given(st.integers(3, 40), st.data())
+def test_with_cleaners_the_ends_are_still_what_was_run(length: int, data: st.DataObject) -> None:
+    last = data.draw(st.integers(1, length - 1))
+    cleaners = data.draw(st.frozensets(st.integers(0, last - 1), max_size=4))
+    others = data.draw(st.frozensets(st.integers(0, last - 1), max_size=4))
+    target = Suite(length, tuple(frozenset({one}) for one in {last, *others}), cleaners=cleaners)
+    made = bench(target)
+    made.monotone = False
+    size = prove_prefix(made, last + 1)
+    assert target.red(tuple(range(size)))
+    assert not target.red(tuple(range(size - 1)))
+
+
+def test_a_void_cut_is_stepped_around() -> None:
+    def read(size: int) -> Reading:
+        return Reading.VOID if size in {50, 24, 26} else COLORS[size >= 30]
+
+    assert boundary(read, green=0, red=100) == 30
+
+
+def test_a_boundary_among_voids_is_not_guessed() -> None:
+    def read(size: int) -> Reading:
+        return Reading.VOID if 45 <= size <= 55 else COLORS[size >= 50]
+
+    with pytest.raises(ProbeVoidError):
+        boundary(read, green=0, red=100)
+
+
+@pytest.mark.parametrize("voided", [50, 51])
+def test_a_void_end_is_not_guessed(voided: int) -> None:
+    target = suite(100, {50})
+    made = bench(target)
+    made.memory[tuple(range(voided))] = (Reading.VOID, Reading.VOID)
+    with pytest.raises(ProbeVoidError):
+        prove_prefix(made, 51)

@@ -1,0 +1,278 @@
+"""The whole reduction: what it says of each kind of suite, what it keeps, and where it stops."""
+
+from contextlib import suppress
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pooldiag.model.readings import Reading
+from pooldiag.reduce.probe import Limits, Memory, Phase, Positions, Progress
+from pooldiag.reduce.result import Proof, Reduction, ReductionStatus
+from pooldiag.reduce.search import Plan, reduce_order
+from tests.reduce.suites import Suite, most_runs, suite
+
+RED, GREEN, VOID = Reading.RED, Reading.GREEN, Reading.VOID
+FOUND = ReductionStatus.FOUND
+
+
+def the(proof: Proof | None) -> Proof:
+    assert proof is not None
+    return proof
+
+
+@given(st.integers(1, 80), st.data())
+def test_any_polluters_are_found_with_the_prefix_and_both_proofs(length: int, data: st.DataObject) -> None:
+    wanted = data.draw(st.frozensets(st.integers(0, length - 1), min_size=1, max_size=4))
+    answer = reduce_order(suite(length, wanted), length)
+    assert answer.status is FOUND
+    assert set(answer.polluters) == wanted
+    assert (answer.prefix, answer.position) == (max(wanted) + 1, length + 1)
+    assert not answer.noisy
+    assert answer.cleaning is None
+    proof, prefix = the(answer.set_proof), the(answer.prefix_proof)
+    assert proof.red.counts.red
+    assert all(one.counts.green and not one.counts.red for one in proof.green)
+    assert (len(prefix.red.positions), len(prefix.green[0].positions)) == (max(wanted) + 1, max(wanted))
+    assert prefix.red.counts.red
+    assert prefix.green[0].counts.green
+
+
+def test_one_polluter_of_100_cases_takes_13_runs_at_most() -> None:
+    for polluter in range(99):
+        target = suite(99, {polluter})
+        answer = reduce_order(target, 99)
+        assert answer.runs == len(target.ran) <= most_runs(99) + 2
+        assert answer.cases_run == target.cases_run
+        assert answer.confidence is not None
+        assert answer.confidence >= 0.95
+
+
+def test_the_runs_are_told_by_what_they_were_made_for() -> None:
+    answer = reduce_order(suite(99, {40}), 99)
+    made_for = dict(answer.runs_of)
+    assert made_for[Phase.BASELINE] == 2
+    assert made_for[Phase.PREFIX] == 2
+    assert sum(made_for.values()) == answer.runs
+
+
+def test_a_suite_that_is_green_is_told_after_two_runs() -> None:
+    answer = reduce_order(suite(30), 30)
+    assert (answer.status, answer.runs, answer.prefix) == (ReductionStatus.GREEN, 2, None)
+
+
+def test_a_red_that_was_seen_is_looked_for_again() -> None:
+    answer = reduce_order(suite(30), 30, plan=Plan(most_greens=5))
+    assert (answer.status, answer.runs) == (ReductionStatus.GREEN, 6)
+
+
+def test_a_victim_that_is_red_alone_has_prefix_0_after_two_runs() -> None:
+    answer = reduce_order(suite(30, ()), 30)
+    assert (answer.status, answer.prefix, answer.polluters, answer.runs) == (FOUND, 0, (), 2)
+    assert answer.red_alone
+    assert the(answer.set_proof).red.counts.red == 1
+
+
+def test_a_suite_of_the_victim_alone_is_red_or_green() -> None:
+    assert reduce_order(suite(0), 0).status is ReductionStatus.GREEN
+    assert reduce_order(suite(0, ()), 0).prefix == 0
+
+
+@given(st.integers(2, 60), st.data())
+def test_a_brittle_victim_gets_its_state_setters(length: int, data: st.DataObject) -> None:
+    setters = data.draw(st.frozensets(st.integers(0, length - 1), min_size=1, max_size=2))
+    answer = reduce_order(Suite(length, setters=setters), length)
+    assert (answer.status, answer.prefix, answer.red_alone) == (FOUND, 0, True)
+    assert set(answer.cleaners) == setters
+
+
+def test_an_order_whose_cleaner_hides_the_polluter_is_green() -> None:
+    target = Suite(99, (frozenset({60}),), cleaners=frozenset({70}))
+    assert reduce_order(target, 99).status is ReductionStatus.GREEN
+
+
+@settings(max_examples=200)
+@given(st.integers(3, 40), st.data())
+def test_with_cleaners_all_that_is_said_is_true(length: int, data: st.DataObject) -> None:
+    places = st.integers(0, length - 1)
+    sets = data.draw(st.lists(st.frozensets(places, min_size=1, max_size=2), min_size=1, max_size=3))
+    target = Suite(length, tuple(sets), cleaners=data.draw(st.frozensets(places, max_size=3)))
+    answer = reduce_order(target, length)
+    if answer.status is ReductionStatus.GREEN:
+        assert not target.red(tuple(range(length)))
+        return
+    assert answer.status is FOUND
+    assert not answer.noisy
+    assert target.red(answer.polluters)
+    assert answer.prefix is not None
+    assert target.red(tuple(range(answer.prefix)))
+    assert not target.red(tuple(range(answer.prefix - 1)))
+    if answer.cleaning is not None:
+        red, green = answer.cleaning
+        assert set(red) < set(green)
+        assert target.red(red)
+        assert not target.red(green)
+        assert answer.cleaners
+        assert target.cleaners.intersection(answer.cleaners)
+
+
+@pytest.mark.parametrize(
+    ("length", "polluter", "cleaner", "pair", "found", "prefix"),
+    [(20, 6, 7, {9, 15}, (6,), 7), (40, 14, 15, {18, 21}, (14,), 15), (20, 2, 3, {4, 17}, (4, 17), 18)],
+)
+def test_a_cleaner_that_shows_is_named(
+    length: int, polluter: int, cleaner: int, *, pair: set[int], found: Positions, prefix: int
+) -> None:
+    # On the way to the pair a run holds the polluter without its cleaner, and is red below a green one.
+    target = Suite(length, (frozenset({polluter}), frozenset(pair)), cleaners=frozenset({cleaner}))
+    answer = reduce_order(target, length)
+    assert (answer.status, answer.polluters, answer.cleaners) == (FOUND, found, (cleaner,))
+    assert answer.cleaning is not None
+    assert (answer.prefix, answer.noisy) == (prefix, False)
+
+
+@pytest.mark.parametrize("polluters", [{40}, {11, 40}])
+def test_more_confidence_than_a_plain_search_gives_costs_runs_and_not_the_answer(polluters: set[int]) -> None:
+    answer = reduce_order(suite(60, polluters), 60, plan=Plan(confidence=1 - 1e-9))
+    assert (answer.status, set(answer.polluters), answer.prefix) == (FOUND, polluters, 41)
+    assert answer.runs > reduce_order(suite(60, polluters), 60).runs
+    assert answer.confidence is not None
+    assert answer.confidence >= 1 - 1e-9
+
+
+def test_what_makes_a_red_victim_green_is_named_only_when_it_is_no_chance() -> None:
+    brittle = Suite(60, setters=frozenset({7}))
+    answer = reduce_order(brittle, 60, plan=Plan(confidence=1 - 1e-12))
+    assert (answer.status, answer.prefix, answer.cleaners) == (FOUND, 0, ())
+    assert "may be chance" in str(answer.reason)
+
+
+def test_a_victim_red_now_and_then_is_red_alone_and_seldom_has_a_state_setter() -> None:
+    looks_brittle = named = 0
+    for seed in range(200):
+        target = Suite(40, flake=0.5, random=Random(seed))
+        memory: Memory = {tuple(range(40)): (GREEN,), (): (RED,)}
+        answer = reduce_order(target, 40, memory=memory)
+        looks_brittle += answer.red_alone
+        named += bool(answer.cleaners)
+    assert looks_brittle == 200
+    assert named <= 0.25 * 200  # of those that look so; one in four flakes does
+
+
+@pytest.mark.parametrize("every_set", [True, False])
+def test_every_independent_set_is_found_when_asked_for(every_set: bool) -> None:
+    answer = reduce_order(suite(50, {7}, {20, 33}, {41}), 50, plan=Plan(every_set=every_set))
+    assert answer.status is FOUND
+    assert sorted(answer.sets) == ([(7,), (20, 33), (41,)] if every_set else [(41,)])
+    assert answer.prefix == 8  # of the shortest: the first polluter by itself
+
+
+@pytest.mark.parametrize("positions", [tuple(range(40)), ()])
+def test_a_void_baseline_blocks(positions: Positions) -> None:
+    answer = reduce_order(suite(40, {3}), 40, memory={positions: (VOID, VOID)})
+    assert answer.status is ReductionStatus.BLOCKED
+    assert answer.reason is not None
+    assert (answer.prefix, answer.polluters) == (None, ())
+
+
+def test_a_void_end_of_the_prefix_leaves_the_prefix_open() -> None:
+    answer = reduce_order(suite(40, {30}), 40, memory={tuple(range(31)): (VOID, VOID)})
+    assert (answer.status, answer.polluters, answer.prefix) == (FOUND, (30,), None)
+    assert "prefix is open" in str(answer.reason)
+
+
+@given(st.integers(4, 40), st.data())
+def test_whatever_is_void_what_is_said_was_run(length: int, data: st.DataObject) -> None:
+    wanted = data.draw(st.frozensets(st.integers(0, length - 1), min_size=1, max_size=2))
+    seed = data.draw(st.integers(0, 2**32))
+    target = suite(length, wanted)
+
+    def probe(positions: Positions) -> Reading:
+        lost = 0 < len(positions) < length and hash((positions, seed)) % 3 == 0
+        return VOID if lost else target(positions)
+
+    answer = reduce_order(probe, length)
+    if answer.polluters:
+        assert set(answer.polluters) == wanted
+    if answer.prefix is not None:
+        assert answer.prefix == max(wanted) + 1
+        assert the(answer.prefix_proof).red.counts.red
+        assert the(answer.prefix_proof).green[0].counts.green
+    if answer.status is not FOUND:
+        assert answer.reason
+
+
+@given(st.integers(0, 12))
+def test_a_spent_budget_keeps_the_best_so_far(runs: int) -> None:
+    target = suite(99, {40})
+    answer = reduce_order(target, 99, plan=Plan(limits=Limits(max_runs=runs)))
+    assert len(target.ran) <= runs
+    whole = reduce_order(suite(99, {40}), 99)
+    if runs < whole.runs:
+        assert answer.status is ReductionStatus.UNRESOLVED
+        assert "spent" in str(answer.reason)
+    if runs:
+        assert answer.known.red is not None
+        assert 40 in answer.known.red
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 60), st.data())
+def test_killed_at_any_run_and_resumed_it_says_the_same_and_repeats_nothing(length: int, data: st.DataObject) -> None:
+    wanted = data.draw(st.frozensets(st.integers(0, length - 1), min_size=1, max_size=3))
+    rate = data.draw(st.sampled_from([1.0, 0.5]))
+    plan = Plan(most_greens=10, limits=Limits(max_runs=150))
+    memory: Memory = {}
+    # the reading of each run depends on what runs and how often it did, as in a target that is replayed
+    readings = Suite(length, (wanted,), rate=rate)
+
+    def outcome(positions: Positions, number: int) -> Reading:
+        shown = hash((positions, number)) % 1000 < 1000 * rate
+        return RED if readings.red(positions) and shown else GREEN
+
+    counts: dict[Positions, int] = {}
+
+    def probe(positions: Positions) -> Reading:
+        counts[positions] = counts.get(positions, 0) + 1
+        return outcome(positions, counts[positions])
+
+    whole = reduce_order(probe, length, plan=plan)
+    counts.clear()
+    killed_after = data.draw(st.integers(0, whole.runs))
+
+    def killed(positions: Positions) -> Reading:
+        if sum(counts.values()) >= killed_after:
+            raise KeyboardInterrupt
+        return probe(positions)
+
+    with suppress(KeyboardInterrupt):
+        reduce_order(killed, length, plan=plan, memory=memory)
+    resumed = reduce_order(probe, length, plan=plan, memory=memory)
+    assert said(resumed) == said(whole)
+    assert sum(counts.values()) == whole.runs
+    assert resumed.recalled == min(killed_after, whole.runs)
+
+
+def said(answer: Reduction) -> tuple[object, ...]:
+    return (
+        answer.status,
+        answer.prefix,
+        answer.polluters,
+        answer.sets,
+        answer.runs,
+        answer.cases_run,
+        answer.confidence,
+    )
+
+
+def test_progress_is_told_after_each_run_and_promises_no_less_than_it_takes() -> None:
+    for polluter in range(99):
+        told: list[Progress] = []
+        answer = reduce_order(suite(99, {polluter}), 99, watch=told.append)
+        assert [one.runs for one in told] == list(range(1, answer.runs + 1))
+        search = [one for one in told if one.phase is Phase.SEARCH]
+        confirmed = [one for one in told if one.phase in {Phase.SEARCH, Phase.CONFIRMATION}]
+        assert search[0].most_left + 1 >= len(confirmed)
+        assert told[-1].known.red == (polluter,)
+        assert (told[-1].known.red_prefix, told[-1].known.green_prefix) == (polluter + 1, polluter)

@@ -184,8 +184,16 @@ class _Diagnosis:
 
     def _known(self) -> tuple[Signature, ...]:
         """Return the signatures that baseline runs showed, in the order they were seen."""
-        baseline = [run for run in self._runs if run.arm.role is Role.BASELINE]
+        baseline = self._runs_of(Role.BASELINE)
         return tuple(dict.fromkeys(found for run in baseline for found in run.reading.signatures))
+
+    def _runs_of(self, role: Role) -> tuple[Run, ...]:
+        return tuple(run for run in self._runs if run.arm.role is role)
+
+    def _sights(self, runs: tuple[Run, ...], signature: Signature | None) -> tuple[Sight, ...]:
+        """See runs from a signature."""
+        known = frozenset(self._known())
+        return tuple(sight(run.outcome, run.reading, signature=signature, known=known) for run in runs)
 
     def _signature(self) -> Signature | None:
         """Return the signature that the verdict is about: on a green baseline the first red of an arm."""
@@ -194,12 +202,13 @@ class _Diagnosis:
         return next(of_victim, known[0] if known else None)
 
     def _evidence(self, signature: Signature | None) -> tuple[RoleEvidence, ...]:
+        red = bool(self._known())
         return tuple(
             RoleEvidence(
                 role=result.arm.role,
                 acted=result.acted,
                 runs=tuple(run.id for run in result.runs),
-                sights=tuple(_weighed(result.arm, seen, baseline_is_red=bool(self._known())) for seen in result.sights),
+                sights=tuple(_weighed(result.arm, seen, baseline_is_red=red) for seen in result.sights),
             )
             for result in self._results(signature)
         )
@@ -208,17 +217,16 @@ class _Diagnosis:
         return tuple(self._result(arm, signature) for arm in self._arms)
 
     def _result(self, arm: Arm, signature: Signature | None) -> ArmResult:
-        runs = tuple(run for run in self._runs if run.arm.role is arm.role)
-        known = frozenset(self._known())
-        sights = tuple(sight(run.outcome, run.reading, signature=signature, known=known) for run in runs)
+        runs = self._runs_of(arm.role)
+        sights = self._sights(runs, signature)
         state, why = acted(
             arm,
             [run.outcome for run in runs],
-            baseline=[run.outcome for run in self._runs if run.arm.role is Role.BASELINE],
+            baseline=[run.outcome for run in self._runs_of(Role.BASELINE)],
             beforehand=Beforehand(
                 names=self._tools.names, searchable=self._tools.searchable, canary=self._canaries.get(arm.role)
             ),
-            changed=_changed(sights, baseline_is_red=bool(known)),
+            changed=_changed(sights, baseline_is_red=bool(self._known())),
         )
         return ArmResult(
             arm=arm,
@@ -233,11 +241,7 @@ class _Diagnosis:
 
     def _greens_needed(self, arm: Arm, sights: tuple[Sight, ...], signature: Signature | None) -> int | None:
         """Return how many more greens an arm without a red needs; None where that is no question."""
-        baseline = tuple(
-            sight(run.outcome, run.reading, signature=signature, known=frozenset(self._known()))
-            for run in self._runs
-            if run.arm.role is Role.BASELINE
-        )
+        baseline = self._sights(self._runs_of(Role.BASELINE), signature)
         if arm.role is Role.BASELINE or set(sights) != {Sight.GREEN} or Sight.SAME_RED not in baseline:
             return None
         return greens_needed(baseline, greens=len(sights), confidence=self._plan.confidence)

@@ -6,6 +6,7 @@ again with every green repeated until chance explains it rarely enough.
 
 import math
 from bisect import bisect_left
+from functools import lru_cache
 from itertools import accumulate
 
 from pooldiag.model.readings import Reading
@@ -13,8 +14,11 @@ from pooldiag.reduce.belief import Belief, best_share, channel_bits, single_beli
 from pooldiag.reduce.probe import Bench, DisagreementError, Phase, Positions
 
 _EARLIER_PRIOR = 0.05  # that an earlier case, too, makes the victim red by itself
+_HARDLY_ONE = 0.99  # that it is no single case, at which the search for one ends
 _DRY = 10  # after so many greens the whole order is asked for its rate: it may take several cases
-_NEARLY_BEST = 0.95
+_NEARLY_BEST = 0.99
+SURELY = 0.999
+"""How surely a red prefix shows its red in so many tries."""
 _SETTLING = 2  # further readings of each of two that disagree
 _MOST_REPEATS = 200
 
@@ -49,10 +53,10 @@ def unsteady_polluter(bench: Bench, confidence: float) -> tuple[int, float] | No
         proven = bench.counts((best,)).red > 0
         if proven and 1 - belief.flake >= confidence:  # whatever else is true, this case is enough
             return best, 1 - belief.flake
-        if belief.flake + belief.other >= confidence:
+        if belief.flake + belief.other >= max(confidence, _HARDLY_ONE):
             return None
         telling = bench.everything if dry == _DRY else most_telling(belief)
-        asked = _doubted(bench, best) if proven else telling
+        asked = _doubted(bench, best, belief.rate, confidence) if proven else telling
         reading = bench.clear_again(asked)
         dry = 0 if reading is Reading.RED or asked == bench.everything else dry + 1
     return None
@@ -79,6 +83,7 @@ def repeats_needed(rate: float, confidence: float, decisions: int) -> int:
     return min(_MOST_REPEATS, max(1, math.ceil(math.log(wrong) / math.log1p(-max(rate, 0.01)))))
 
 
+@lru_cache(maxsize=256)
 def most_telling(belief: Belief) -> Positions:
     """Return the window of cases that tells most about which it is; of equals the smallest, then the last."""
     mass, target = sum(belief.singles), best_share(belief.rate)
@@ -95,10 +100,19 @@ def most_telling(belief: Belief) -> Positions:
     return tuple(range(start, stop))
 
 
-def _doubted(bench: Bench, best: int) -> Positions:
-    """Return the run that tells the polluter from a flake: without it, or the victim alone, what ran less often."""
-    ends = (tuple(range(best)), ())
-    return min(ends, key=lambda one: bench.counts(one).green)
+def _doubted(bench: Bench, best: int, rate: float, confidence: float) -> Positions:
+    """Return the run that tells the polluter from a flake best; those that prove the prefix come first."""
+    runs = held = 0
+    for positions, counts in bench.observed():
+        tries = counts.red + counts.green
+        runs, held = runs + tries, held + (tries if best in positions else 0)
+    longer, shorter = tuple(range(best + 1)), tuple(range(best))
+    if held < best_share(rate) * runs:
+        shown = bench.counts(longer)
+        return (best,) if shown.red or shown.green >= repeats_needed(rate, SURELY, 1) else longer
+    if bench.counts(shorter).green < earlier_greens(rate, confidence):
+        return shorter
+    return min(shorter, (), key=lambda one: bench.counts(one).green)
 
 
 def _earlier(rate: float, greens: int) -> float:

@@ -54,7 +54,7 @@ class Question:
 
     def joined(self, some: Positions) -> Positions:
         """Return the selection that is run."""
-        return tuple(sorted({*self.always, *some}))
+        return tuple(sorted({*self.always, *some})) if self.always else some
 
     def misses(self) -> Iterator[Positions]:
         """Yield the selections that did not bring it about."""

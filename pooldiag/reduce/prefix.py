@@ -1,5 +1,6 @@
 """The red prefix: k such that the first k cases, then the victim, are red, and the first k-1 green, both run."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 from pooldiag.model.readings import Reading
@@ -11,7 +12,7 @@ _DETOURS = 4  # cuts that are tried where one is void
 def boundary(read: Callable[[int], Reading], *, green: int, red: int, weights: Sequence[float] | None = None) -> int:
     """Bisect between a size that is green and one that is red; return a red size whose lower neighbour is green.
 
-    `weights[k]` says how likely the boundary is k (default: all alike). A void cut is never guessed at: its
+    `weights[k]` says how many answers end with the boundary k (default: all alike). A void cut is never guessed at: its
     neighbours are tried instead, and ProbeVoidError is raised when they are void too.
     """
     while red - green > 1:
@@ -61,17 +62,45 @@ def _first_clear(read: Callable[[int], Reading], cuts: Iterator[int]) -> tuple[i
 
 def _cuts(green: int, red: int, weights: Sequence[float] | None) -> Iterator[int]:
     """Yield the cut that halves what is left, then its neighbours on both sides, a few of them."""
-    middle = (green + red) // 2 if weights is None else _median(green, red, weights)
+    middle = (green + red) // 2 if weights is None else _likely_cut(green, red, weights)
     yield middle
     for step in range(1, _DETOURS // 2 + 1):
         yield from (cut for cut in (middle - step, middle + step) if green < cut < red)
 
 
-def _median(green: int, red: int, weights: Sequence[float]) -> int:
-    """Return the cut with as much weight below it (up to itself) as above it; the middle where there is none."""
-    total = sum(weights[size] for size in range(green + 1, red + 1))
-    if total <= 0:
+def _likely_cut(green: int, red: int, weights: Sequence[float]) -> int:
+    """Return the cut with as much weight below as above, unless another one is needed to end in as few runs as can be.
+
+    A boundary of weight w stands for w answers, which take another log2 w runs to tell apart.
+    """
+    left = [math.ceil(math.log2(max(weight, 1))) if weight > 0 else None for weight in weights]
+    shares = sum(2.0**one for one in left[green + 1 : red + 1] if one is not None)
+    if shares == 0:
         return (green + red) // 2
+    runs = math.ceil(math.log2(shares))
+    while _reach(left, green, red, runs) < red:
+        runs += 1
+    cut = _median(green, red, weights)
+    if _reach(left, green, cut, runs - 1) >= cut and _reach(left, cut, red, runs - 1) >= red:
+        return cut
+    return min(max(_reach(left, green, red, runs - 1), green + 1), red - 1)
+
+
+def _reach(left: Sequence[int | None], start: int, stop: int, runs: int) -> int:
+    """Return the last size up to which so many runs tell everything apart, that which is left at each size included."""
+    while start < stop and (left[start + 1] is None):
+        start += 1
+    if start == stop:
+        return stop
+    need = left[start + 1] or 0
+    if need >= runs:
+        return start + (need == runs)
+    return _reach(left, _reach(left, start, stop, runs - 1), stop, runs - 1)
+
+
+def _median(green: int, red: int, weights: Sequence[float]) -> int:
+    """Return the cut with as much weight below it (up to itself) as above it."""
+    total = sum(weights[green + 1 : red + 1])
     best, below, least = green + 1, 0.0, total
     for cut in range(green + 1, red):
         below += weights[cut]

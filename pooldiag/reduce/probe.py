@@ -77,6 +77,22 @@ class Counts:
     green: int = 0
     void: int = 0
 
+    @property
+    def total(self) -> int:
+        """All readings."""
+        return self.red + self.green + self.void
+
+    def with_one(self, reading: Reading) -> "Counts":
+        """Count one more."""
+        return Counts(
+            red=self.red + (reading is Reading.RED),
+            green=self.green + (reading is Reading.GREEN),
+            void=self.void + (reading is Reading.VOID),
+        )
+
+
+_NEVER = Counts()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
@@ -99,6 +115,13 @@ class Progress:
     cases_run: int
     most_left: int
     known: Known
+
+
+def bits_of(positions: Positions) -> int:
+    """Return a selection as bits, which compare faster than sets."""
+    if positions and positions[-1] - positions[0] == len(positions) - 1:
+        return ((1 << len(positions)) - 1) << positions[0]
+    return sum(1 << position for position in positions)
 
 
 def nobody(_progress: Progress) -> None:
@@ -128,6 +151,7 @@ class Bench:
     probe: Probe
     length: int  # m: the cases before the victim
     memory: Memory
+    own: int = 1  # the cases that run besides those at the positions: the victim
     limits: Limits = Limits()
     watch: Callable[[Progress], None] = nobody
     monotone: bool = True
@@ -140,8 +164,8 @@ class Bench:
     cases_run: int = 0
     runs_of: dict[Phase, int] = field(default_factory=dict)
     known: Known = Known()
-    used: dict[Positions, list[Reading]] = field(default_factory=dict)  # what this search has taken so far
-    _masks: dict[Positions, int] = field(default_factory=dict)
+    used: dict[Positions, Counts] = field(default_factory=dict)  # what this search has taken so far
+    _bits: list[int] = field(default_factory=list)  # of each of these, in their order
 
     @property
     def everything(self) -> Positions:
@@ -150,11 +174,15 @@ class Bench:
 
     def counts(self, positions: Positions) -> Counts:
         """Count the readings of a selection that this search has taken."""
-        return _counted(self.used.get(positions, []))
+        return self.used.get(positions, _NEVER)
 
     def observed(self) -> Iterator[tuple[Positions, Counts]]:
         """Yield every selection that was asked, with its counts."""
-        return ((positions, _counted(seen)) for positions, seen in self.used.items())
+        return iter(self.used.items())
+
+    def observed_bits(self) -> Iterator[tuple[int, Counts]]:
+        """Yield the same, each selection as bits."""
+        return zip(self._bits, self.used.values(), strict=True)
 
     def read(self, positions: Positions) -> Reading:
         """Return the reading of a selection; run it only as often as that takes.
@@ -173,17 +201,20 @@ class Bench:
 
     def again(self, positions: Positions) -> Reading:
         """Take one more reading of a selection: from the memory as long as it has more, else from a run."""
-        seen = self.used.setdefault(positions, [])
         if self.runs >= self.limits.max_runs:
             raise BudgetSpentError(f"{self.runs} runs are spent")
+        if positions not in self.used:
+            self.used[positions] = _NEVER
+            self._bits.append(bits_of(positions))
+        seen = self.used[positions].total
         recorded = self.memory.get(positions, ())
-        recalled = len(seen) < len(recorded)
-        reading = recorded[len(seen)] if recalled else self._run(positions, recorded)
-        seen.append(reading)
+        recalled = seen < len(recorded)
+        reading = recorded[seen] if recalled else self._run(positions, recorded)
+        self.used[positions] = self.used[positions].with_one(reading)
         self.runs += 1
         self.runs_of[self.phase] = self.runs_of.get(self.phase, 0) + 1
         self.recalled += recalled
-        self.cases_run += len(positions) + 1
+        self.cases_run += len(positions) + self.own
         self.most_left = max(0, self.most_left - 1)
         self._learn(positions, reading)
         self.watch(self._progress(positions, reading, recalled=recalled))
@@ -208,11 +239,11 @@ class Bench:
         """Return what follows from other runs if more cases never make a red go; None when nothing does."""
         if not self.monotone or not self.steady:
             return None
-        mask = self._mask(positions)
-        for other, counts in self.observed():
-            if counts.red and self._mask(other) & ~mask == 0:
+        bits = bits_of(positions)
+        for other, counts in self.observed_bits():
+            if counts.red and other & ~bits == 0:
                 return Reading.RED
-            if counts.green and not counts.red and mask & ~self._mask(other) == 0:
+            if counts.green and not counts.red and bits & ~other == 0:
                 return Reading.GREEN
         return None
 
@@ -225,7 +256,8 @@ class Bench:
         if self.limits.spent():
             raise BudgetSpentError(f"the time is spent after {self.runs} runs")
         reading = self.probe(positions)
-        self.memory[positions] = (*recorded, reading)
+        ahead = self.memory.get(positions, ())[len(recorded) :]  # a probe may leave readings for later there
+        self.memory[positions] = (*recorded, reading, *ahead)
         return reading
 
     def _learn(self, positions: Positions, reading: Reading) -> None:
@@ -269,21 +301,9 @@ class Bench:
             raise DisagreementError(positions, positions)
         if not self.monotone or reading is Reading.VOID:
             return
-        mask = self._mask(positions)
-        for other, seen in self.observed():
-            if reading is Reading.GREEN and seen.red and self._mask(other) & ~mask == 0:
+        bits = bits_of(positions)
+        for (other, seen), held in zip(self.used.items(), self._bits, strict=True):
+            if reading is Reading.GREEN and seen.red and held & ~bits == 0:
                 raise DisagreementError(other, positions)
-            if reading is Reading.RED and seen.green and mask & ~self._mask(other) == 0:
+            if reading is Reading.RED and seen.green and bits & ~held == 0:
                 raise DisagreementError(positions, other)
-
-    def _mask(self, positions: Positions) -> int:
-        """Return the selection as bits, which compare faster than sets."""
-        if positions not in self._masks:
-            self._masks[positions] = sum(1 << position for position in positions)
-        return self._masks[positions]
-
-
-def _counted(readings: list[Reading]) -> Counts:
-    return Counts(
-        red=readings.count(Reading.RED), green=readings.count(Reading.GREEN), void=readings.count(Reading.VOID)
-    )

@@ -57,3 +57,4 @@ class Reduction:
     cases_run: int = 0
     runs_of: tuple[tuple[Phase, int], ...] = ()  # what the runs were made for
     known: Known = Known()
+    speculative: int = 0  # further runs, made beside these, that turned out not to be needed

@@ -66,7 +66,7 @@ def test_a_red_whole_and_green_windows_all_over_are_several_that_act_together() 
 
 def test_a_set_is_doubted_when_one_case_now_and_then_would_do() -> None:
     steady = {WHOLE: "R", (): "G", (1, 5): "R", (1,): "G", (5,): "G"}
-    again = {**steady, (1,): "GGGG", (5,): "GGGG", (1, 5): "RRRR"}
+    again = {**steady, (1,): "G" * 5, (5,): "G" * 5, (1, 5): "R" * 5}
     assert set_confidence(after(steady), [(1, 5)]) < 0.9 < set_confidence(after(again), [(1, 5)])
 
 

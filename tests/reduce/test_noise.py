@@ -1,5 +1,6 @@
 """Targets whose red shows now and then: right as often as stated, at a bounded cost, or undecided."""
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from random import Random
@@ -9,7 +10,7 @@ import pytest
 from pooldiag.model.readings import Reading
 from pooldiag.reduce.probe import Limits, Positions, Progress
 from pooldiag.reduce.result import Reduction, ReductionStatus
-from pooldiag.reduce.search import Plan, reduce_order
+from pooldiag.reduce.search import DEFAULT_CONFIDENCE, Plan, reduce_order
 from tests.reduce.suites import Suite
 
 FOUND = ReductionStatus.FOUND
@@ -52,7 +53,7 @@ def trials(count: int, *, length: int = 99, rate: float = 1.0, flake: float = 0.
 
 
 def test_red_in_every_second_run_is_right_in_97_of_100_trials_at_32_runs() -> None:
-    seen = trials(200, rate=0.5)
+    seen = trials(200, rate=0.5, confidence=DEFAULT_CONFIDENCE)
     assert seen.right >= 0.97 * 200
     assert seen.runs <= 32
 
@@ -61,7 +62,7 @@ def test_red_in_every_fifth_run_is_wrong_no_more_often_than_stated() -> None:
     seen = trials(100, rate=0.2)
     assert seen.wrong <= 5
     assert seen.right >= 90
-    assert seen.runs <= 100
+    assert seen.runs <= 110
 
 
 @pytest.mark.parametrize("rate", [0.8, 0.9, 0.97])
@@ -74,7 +75,7 @@ def test_nearly_steady_reds_are_wrong_no_more_often_than_stated(rate: float) -> 
 def test_short_suites_are_wrong_no_more_often_than_stated() -> None:
     seen = trials(200, length=12, rate=0.5)
     assert seen.wrong <= 0.05 * 200
-    assert seen.runs <= 22
+    assert seen.runs <= 28
 
 
 def test_more_confidence_costs_more_and_errs_less() -> None:
@@ -83,13 +84,16 @@ def test_more_confidence_costs_more_and_errs_less() -> None:
     assert 32 < seen.runs <= 45
 
 
-@pytest.mark.parametrize(
-    ("flake", "confidence", "most_wrong"),
-    [(0.8, 0.95, 0.05), (0.5, 0.95, 0.13), (0.2, 0.95, 0.30), (0.5, 0.99, 0.07), (0.2, 0.99, 0.12)],
-)
-def test_a_flake_is_mostly_told_from_a_polluter(flake: float, confidence: float, most_wrong: float) -> None:
-    """Confidence is a posterior over all targets: on those that are flakes it errs more often; see `FLAKE_PRIOR`."""
-    assert trials(150, flake=flake, confidence=confidence).wrong <= most_wrong * 150
+@pytest.mark.parametrize("length", [12, 99])
+@pytest.mark.parametrize(("flake", "confidence"), [(0.2, 0.8), (0.4, 0.8), (0.2, 0.95), (0.4, 0.95), (0.7, 0.95)])
+def test_a_flake_is_taken_for_a_polluter_no_more_often_than_stated(
+    length: int, flake: float, confidence: float
+) -> None:
+    count = 150
+    allowed = 1 - confidence
+    error = math.sqrt(allowed * confidence * count)
+    seen = trials(count, length=length, flake=flake, confidence=confidence)
+    assert seen.wrong <= allowed * count + 1.5 * error
 
 
 def test_a_victim_that_turns_red_alone_ends_the_search() -> None:

@@ -1,5 +1,7 @@
 """The prefix: both ends are run, whatever was guessed."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,6 +47,37 @@ def test_a_likely_boundary_is_found_in_few_runs() -> None:
         read, green=0, red=1000, weights=[0.0, *(1000.0 if size == 900 else 1.0 for size in range(1, 1001))]
     )
     assert len(asked) <= 2
+
+
+def worst_case(weights: list[float]) -> int:
+    """Count the runs to the unluckiest boundary, and those that tell apart what it stands for."""
+    most = 0
+    for wanted in range(1, len(weights)):
+        asked: list[int] = []
+
+        def read(size: int, *, wanted: int = wanted, asked: list[int] = asked) -> Reading:
+            asked.append(size)
+            return COLORS[size >= wanted]
+
+        boundary(read, green=0, red=len(weights) - 1, weights=weights)
+        most = max(most, len(asked) + math.ceil(math.log2(weights[wanted])))
+    return most
+
+
+def fewest(needs: list[int]) -> int:
+    """Return the fewest runs in the worst case, by trying every cut."""
+    best = {(start, start + 1): need for start, need in enumerate(needs)}
+    for width in range(2, len(needs) + 1):
+        for start in range(len(needs) - width + 1):
+            stop = start + width
+            best[start, stop] = 1 + min(max(best[start, cut], best[cut, stop]) for cut in range(start + 1, stop))
+    return best[0, len(needs)]
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=14))
+def test_the_unluckiest_boundary_takes_as_few_runs_as_can_be(weights: list[int]) -> None:
+    needs = [math.ceil(math.log2(weight)) for weight in weights]
+    assert worst_case([0.0, *map(float, weights)]) == fewest(needs)
 
 
 @given(st.integers(2, 60), st.data())

@@ -1,6 +1,7 @@
 """The whole reduction: what it says of each kind of suite, what it keeps, and where it stops."""
 
 from contextlib import suppress
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from pooldiag.model.readings import Reading
 from pooldiag.reduce.probe import Limits, Memory, Phase, Positions, Progress
 from pooldiag.reduce.result import Proof, Reduction, ReductionStatus
-from pooldiag.reduce.search import Plan, reduce_order
+from pooldiag.reduce.search import DEFAULT_CONFIDENCE, Plan, reduce_order
 from tests.reduce.suites import Suite, most_runs, suite
 
 RED, GREEN, VOID = Reading.RED, Reading.GREEN, Reading.VOID
@@ -46,7 +47,7 @@ def test_one_polluter_of_100_cases_takes_13_runs_at_most() -> None:
         assert answer.runs == len(target.ran) <= most_runs(99) + 2
         assert answer.cases_run == target.cases_run
         assert answer.confidence is not None
-        assert answer.confidence >= 0.95
+        assert answer.confidence >= DEFAULT_CONFIDENCE
 
 
 def test_the_runs_are_told_by_what_they_were_made_for() -> None:
@@ -174,6 +175,25 @@ def test_a_void_baseline_blocks(positions: Positions) -> None:
     assert answer.status is ReductionStatus.BLOCKED
     assert answer.reason is not None
     assert (answer.prefix, answer.polluters) == (None, ())
+
+
+@pytest.mark.parametrize("cases", [13, 100, 1000])
+def test_the_red_that_was_seen_before_is_counted_and_not_run_again(cases: int) -> None:
+    length = cases - 1
+    whole = tuple(range(length))
+    for polluter in range(0, length, max(1, length // 20)):
+        target = suite(length, {polluter})
+        answer = reduce_order(target, length, memory={whole: (RED,)})
+        assert replace(answer, recalled=0) == reduce_order(suite(length, {polluter}), length)
+        assert answer.recalled == 1
+        assert whole not in target.ran
+        assert (len(target.ran), target.cases_run) == (answer.runs - 1, answer.cases_run - cases)
+
+
+def test_a_red_that_was_seen_after_a_green_is_known_to_be_unsteady() -> None:
+    target = Suite(99, (frozenset({40}),), rate=0.5, random=Random(2))
+    answer = reduce_order(target, 99, plan=Plan(most_greens=5), memory={tuple(range(99)): (GREEN, RED)})
+    assert (answer.status, answer.polluters, answer.noisy, answer.recalled) == (FOUND, (40,), True, 2)
 
 
 def test_a_void_end_of_the_prefix_leaves_the_prefix_open() -> None:

@@ -1,0 +1,212 @@
+"""The victim of a red that no case names: the last case of a red beginning of the order, the one shorter being green.
+
+Such a red is in an output file, the exit or a count. A selection is the first k cases here, the victim among them:
+cases that do it now and then make a posterior over the last case of the shortest red beginning, a flake beside it.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from pooldiag.model.readings import Reading
+from pooldiag.reduce.belief import Belief, best_share, channel_bits, single_belief
+from pooldiag.reduce.prefix import boundary
+from pooldiag.reduce.probe import (
+    Bench,
+    BudgetSpentError,
+    DisagreementError,
+    Known,
+    Limits,
+    Memory,
+    Phase,
+    Positions,
+    Probe,
+    ProbeVoidError,
+    Progress,
+    nobody,
+)
+from pooldiag.reduce.result import Observed, Proof, ReductionStatus
+from pooldiag.reduce.search import Plan
+
+MOST_RUNS = 150
+"""After so many runs of beginnings that disagree no case is named."""
+
+_HARDLY_ONE = 0.99  # that no case does it, at which the search for it ends
+_DEFAULT_PLAN = Plan(confidence=0.95, limits=Limits(max_runs=MOST_RUNS))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Victim:
+    """The answer: the first `size` cases are red, the first `size` - 1 green, both run, and not only once.
+
+    `size` counts the victim, which is the last of them; it is 1 when the first case alone is red, and None unless
+    `status` is found.
+    """
+
+    status: ReductionStatus
+    size: int | None = None
+    reason: str | None = None  # in words, what is not established and why
+    noisy: bool = False
+    confidence: float | None = None
+    proof: Proof | None = None  # none of a shorter one when the first case alone is red
+    runs: int = 0
+    recalled: int = 0
+    cases_run: int = 0
+    known: Known = Known()
+
+
+def find_victim(read: Callable[[int], Reading], length: int, *, plan: Plan = _DEFAULT_PLAN) -> int | None:
+    """Return the size of a red beginning whose one-shorter one is green; None when no case can be named.
+
+    `read` runs so many cases, at least 1. The whole order, of `length` cases, has been red once. Raises ProbeVoidError
+    when runs that it takes stay void.
+    """
+    memory: Memory = {tuple(range(length)): (Reading.RED,)}
+    search = _Search.over(lambda positions: read(len(positions)), length, plan=plan, memory=memory)
+    return search.answered(void_blocks=False).size
+
+
+def search_victim(
+    probe: Probe,
+    length: int,
+    *,
+    plan: Plan = _DEFAULT_PLAN,
+    memory: Memory | None = None,
+    watch: Callable[[Progress], None] = nobody,
+) -> Victim:
+    """Find out which of the `length` cases of an order shows a red that names none, and prove it by runs.
+
+    The probe runs just the cases at the positions, which are always the first so many. Memory, `watch`, void runs
+    and a spent budget are as in `reduce_order`.
+    """
+    kept = {} if memory is None else memory
+    return _Search.over(probe, length, plan=plan, memory=kept, watch=watch).answered(void_blocks=True)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Search:
+    """One search for the victim."""
+
+    bench: Bench
+    plan: Plan
+    answer: Victim = Victim(status=ReductionStatus.UNRESOLVED)
+
+    @classmethod
+    def over(
+        cls,
+        probe: Probe,
+        length: int,
+        *,
+        plan: Plan,
+        memory: Memory,
+        watch: Callable[[Progress], None] = nobody,
+    ) -> "_Search":
+        """Return a search over the beginnings of an order."""
+        bench = Bench(probe=probe, length=length, memory=memory, own=0, limits=plan.limits, watch=watch)
+        return cls(bench=bench, plan=plan)
+
+    def answered(self, *, void_blocks: bool) -> Victim:
+        """Search; return the answer with what it cost."""
+        try:
+            self._run()
+        except BudgetSpentError as spent:
+            self.answer = replace(self.answer, status=ReductionStatus.UNRESOLVED, reason=spent.problem)
+        except ProbeVoidError as void:
+            if not void_blocks:
+                raise
+            self.answer = replace(self.answer, status=ReductionStatus.BLOCKED, reason=void.problem)
+        bench = self.bench
+        return replace(
+            self.answer, runs=bench.runs, recalled=bench.recalled, cases_run=bench.cases_run, known=bench.known
+        )
+
+    def _run(self) -> None:
+        bench = self.bench
+        bench.begin(Phase.BASELINE, 1)
+        if not self._whole_turns_red():
+            self.answer = replace(self.answer, status=ReductionStatus.GREEN, reason="all cases together are green")
+            return
+        try:
+            self._plainly()
+        except DisagreementError:
+            self.answer = replace(self.answer, noisy=True)
+        bench.monotone = bench.steady = False
+        self._until_sure()
+
+    def _whole_turns_red(self) -> bool:
+        bench = self.bench
+        bench.monotone = bench.steady = False
+        while not (counts := bench.counts(bench.everything)).red and counts.green < self.plan.most_greens:
+            bench.clear_again(bench.everything)
+        bench.monotone = bench.steady = True
+        return counts.red > 0
+
+    def _plainly(self) -> None:
+        """Bisect, then look at both ends again."""
+        bench = self.bench
+        if bench.counts(bench.everything).green:
+            raise DisagreementError(bench.everything, bench.everything)
+        bench.begin(Phase.SEARCH, (bench.length - 1).bit_length() + 2)
+        size = boundary(lambda size: bench.read(_first(size)), green=0, red=bench.length)
+        bench.begin(Phase.CONFIRMATION, 2)
+        for end in (size, size - 1):
+            if end:
+                bench.clear_again(_first(end))
+
+    def _until_sure(self) -> None:
+        """Run what tells most, until one case explains the runs well enough, or hardly any does."""
+        bench = self.bench
+        while True:
+            belief = single_belief(bench)
+            size = belief.best + 1
+            longer, shorter = bench.counts(_first(size)), bench.counts(_first(size - 1))
+            if size == 1 and longer.red > 1 and not self._greens():
+                self._note(1, 1.0)  # whatever else is true, the first case alone is red
+                return
+            sure = belief.singles[belief.best] / (sum(belief.singles) + belief.flake)  # both ends hold in any case
+            if longer.red and shorter.green and sure >= self.plan.confidence:
+                self._note(size, sure)
+                return
+            if belief.flake + belief.other >= _HARDLY_ONE or (size == 1 and longer.red and self._greens()):
+                self.answer = replace(self.answer, reason="runs of the same cases disagree, and no case explains it")
+                return
+            bench.begin(Phase.NOISE, bench.length.bit_length())
+            bench.clear_again(_telling(bench, belief))
+
+    def _greens(self) -> int:
+        return sum(counts.green for _, counts in self.bench.observed())
+
+    def _note(self, size: int, confidence: float) -> None:
+        ends = [Observed(positions=_first(end), counts=self.bench.counts(_first(end))) for end in (size, size - 1)]
+        self.answer = replace(
+            self.answer,
+            status=ReductionStatus.FOUND,
+            size=size,
+            confidence=confidence,
+            proof=Proof(red=ends[0], green=tuple(ends[1:] if size > 1 else ())),
+        )
+
+
+def _first(size: int) -> Positions:
+    return tuple(range(size))
+
+
+def _telling(bench: Bench, belief: Belief) -> Positions:
+    """Return the beginning that tells most about which case it is; where one is likely, an end of it."""
+    mass, best, target = sum(belief.singles), belief.best, best_share(belief.rate)
+    if belief.singles[best] >= target * mass:
+        return _doubted(bench, best, target)
+    sums = [0.0, *accumulate(share / mass for share in belief.singles)]
+    near = bisect_left(sums, target, lo=1, hi=bench.length)
+    cuts = [size for size in (near - 1, near) if size >= 1]
+    return _first(max(cuts, key=lambda size: channel_bits(sums[size], belief.rate)))
+
+
+def _doubted(bench: Bench, best: int, target: float) -> Positions:
+    """Return the end that was run less often than tells most; the shorter one stands for every run without it."""
+    tries = [(len(positions), counts.red + counts.green) for positions, counts in bench.observed()]
+    held = sum(count for size, count in tries if size > best)
+    if best == 0 or held < target * sum(count for _, count in tries) or not bench.counts(_first(best + 1)).red:
+        return _first(best + 1)
+    return _first(best)

@@ -1,0 +1,33 @@
+"""Tensor file formats: one file each, and its line in FORMATS."""
+
+from collections.abc import Mapping
+
+from pooldiag.census.files._views import open_tensor
+from pooldiag.census.files.base import TensorFile
+from pooldiag.census.files.gguf import Gguf
+from pooldiag.census.files.npy import Npy
+from pooldiag.census.files.npz import Npz
+from pooldiag.census.files.raw import Raw
+from pooldiag.census.files.safetensors import Safetensors
+from pooldiag.census.files.torch import Torch
+
+__all__ = ["FORMATS", "open_tensor", "recognise"]
+
+FORMATS: Mapping[str, TensorFile] = {
+    tensor_file.name: tensor_file
+    for tensor_file in (
+        Raw(),
+        Npy(),
+        Npz(),
+        Safetensors(),
+        Gguf(),
+        Torch(),
+    )
+}
+
+
+def recognise(head: bytes, suffix: str) -> TensorFile | None:
+    """Return the format that a file is of, by its first HEAD_BYTES bytes, and by its suffix when they do not say it."""
+    named = [each for each in FORMATS.values() if suffix.lower() in each.suffixes]
+    found = [each for each in FORMATS.values() if each.recognises(head)]
+    return next(iter([each for each in found if each in named] or found or named), None)

@@ -1,0 +1,243 @@
+"""GGUF, versions 2 and 3, of either byte order. Quantized tensors are counted by the scales of their blocks.
+
+Types and block layouts are those of llama.cpp: `enum ggml_type` in ggml.h, the `block_*` structures in ggml-common.h.
+A block's other fields are integers, which no NaN can be in. llama.cpp reads two scales in a way of its own: an e8m0 of
+0xff as a finite number, an e4m3 of 0x7f as zero.
+"""
+
+import struct
+from dataclasses import dataclass, replace
+from typing import BinaryIO
+
+from pooldiag.census.files.base import (
+    NAME_LIMIT,
+    ByteOrder,
+    CensusError,
+    Declared,
+    ElementType,
+    Obstacle,
+    Place,
+    Scales,
+    Tensor,
+    check_limit,
+    check_places,
+    check_unique,
+    element_count,
+    file_size,
+    only_raw_places,
+    plain_tensor,
+    read_exactly,
+    shown,
+)
+
+MAGIC = b"GGUF"
+HEADER_LIMIT = 2**25  # bytes: vocabularies stand in it
+AXES = 4
+ALIGNMENT = "general.alignment"
+_STRING, _ARRAY, _UINT32 = 8, 9, 4
+_VALUE_BYTES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}  # by type of metadata value
+_PLAIN = {
+    0: ElementType(dtype="f32", bits=32),
+    1: ElementType(dtype="f16", bits=16),
+    24: ElementType(dtype="i8", bits=8),
+    25: ElementType(dtype="i16", bits=16),
+    26: ElementType(dtype="i32", bits=32),
+    27: ElementType(dtype="i64", bits=64),
+    28: ElementType(dtype="f64", bits=64),
+    30: ElementType(dtype="bf16", bits=16),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Block:
+    """A type of blocks: how many elements one stands for, how many bytes it has, and where its scales are in them."""
+
+    name: str
+    elements: int
+    stride: int
+    places: tuple[int, ...] = (0,)
+    dtype: str = "f16"
+    width: int = 2
+    nibbles: bool = False
+
+
+_BLOCKS = {
+    2: _Block(name="Q4_0", elements=32, stride=18),
+    3: _Block(name="Q4_1", elements=32, stride=20, places=(0, 2)),
+    6: _Block(name="Q5_0", elements=32, stride=22),
+    7: _Block(name="Q5_1", elements=32, stride=24, places=(0, 2)),
+    8: _Block(name="Q8_0", elements=32, stride=34),
+    10: _Block(name="Q2_K", elements=256, stride=84, places=(80, 82)),
+    11: _Block(name="Q3_K", elements=256, stride=110, places=(108,)),
+    12: _Block(name="Q4_K", elements=256, stride=144, places=(0, 2)),
+    13: _Block(name="Q5_K", elements=256, stride=176, places=(0, 2)),
+    14: _Block(name="Q6_K", elements=256, stride=210, places=(208,)),
+    15: _Block(name="Q8_K", elements=256, stride=292, dtype="f32", width=4),
+    16: _Block(name="IQ2_XXS", elements=256, stride=66),
+    17: _Block(name="IQ2_XS", elements=256, stride=74),
+    18: _Block(name="IQ3_XXS", elements=256, stride=98),
+    19: _Block(name="IQ1_S", elements=256, stride=50),
+    20: _Block(name="IQ4_NL", elements=32, stride=18),
+    21: _Block(name="IQ3_S", elements=256, stride=110),
+    22: _Block(name="IQ2_S", elements=256, stride=82),
+    23: _Block(name="IQ4_XS", elements=256, stride=136),
+    # The f16 scale is spread over the upper quarters of four 16-bit words.
+    29: _Block(name="IQ1_M", elements=256, stride=56, places=(49, 51, 53, 55), nibbles=True),
+    34: _Block(name="TQ1_0", elements=256, stride=54, places=(52,)),
+    35: _Block(name="TQ2_0", elements=256, stride=66, places=(64,)),
+    39: _Block(name="MXFP4", elements=32, stride=17, dtype="e8m0", width=1),
+    40: _Block(name="NVFP4", elements=64, stride=36, places=(0, 1, 2, 3), dtype="e4m3fn", width=1),
+    41: _Block(name="Q1_0", elements=128, stride=18),
+    42: _Block(name="Q2_0", elements=64, stride=18),
+}
+
+
+class Gguf:
+    """Tensors by name, after metadata."""
+
+    name = "gguf"
+    suffixes = (".gguf",)
+    streams = False
+
+    def recognises(self, head: bytes) -> bool:
+        """Say whether it has the magic."""
+        return head.startswith(MAGIC)
+
+    def tensors(self, file: BinaryIO, declared: Declared, *, path: str) -> tuple[Tensor, ...]:
+        """Return the tensors in the order of the header; shapes have the last axis the fastest, unlike GGUF's own."""
+        only_raw_places(declared, path=path, format_name=self.name)
+        end = file_size(file, path=path, format_name=self.name)
+        header = _Header(file, path=path)
+        tensor_count, value_count = header.begin()
+        alignment = _alignment(header, value_count, path=path)
+        tensors = []
+        for _ in range(tensor_count):
+            tensors.append(_tensor(header, path=path))
+            check_limit(len(tensors), path=path)
+        check_unique((tensor.name for tensor in tensors), path=path)
+        start = -(-header.read_bytes // alignment) * alignment
+        moved = tuple(replace(each, place=replace(each.place, offset=start + each.place.offset)) for each in tensors)
+        check_places(((each.place.offset, each.place.size or 0, each.name) for each in moved), path=path, end=end)
+        return moved
+
+
+class _Header:
+    """Reads what stands before the elements, no more of it than the limit."""
+
+    def __init__(self, file: BinaryIO, *, path: str) -> None:
+        self._file = file
+        self._path = path
+        self.read_bytes = 0
+        self.byte_order: ByteOrder = "little"
+
+    def begin(self) -> tuple[int, int]:
+        """Read magic, version and the counts of tensors and of metadata values; the version shows the byte order."""
+        if self.take(len(MAGIC)) != MAGIC:
+            raise CensusError(f"{self._path}: no GGUF file: it does not begin with {MAGIC.decode()}")
+        version = self.take(4)
+        if version.startswith(b"\0"):  # no version is so high
+            self.byte_order = "big"
+        number = int.from_bytes(version, self.byte_order)
+        if number not in {2, 3}:
+            raise CensusError(f"{self._path}: GGUF version {number}; versions 2 and 3 can be read")
+        return self.number("Q"), self.number("Q")
+
+    def take(self, size: int) -> bytes:
+        """Read some bytes."""
+        self._grow(size)
+        return read_exactly(self._file, size, path=self._path, what="the header")
+
+    def number(self, form: str) -> int:
+        """Read an unsigned number, of a form in `struct`'s words."""
+        return int.from_bytes(self.take(struct.calcsize(f"={form}")), self.byte_order)
+
+    def text(self) -> str:
+        """Read a name."""
+        size = self.number("Q")
+        if size > NAME_LIMIT:
+            raise CensusError(f"{self._path}: a name of {size} bytes")
+        return self.take(size).decode("utf-8", "surrogateescape")
+
+    def skip(self, size: int) -> None:
+        """Go on without reading; an end of the file shows at the next reading."""
+        self._grow(size)
+        if size:
+            self._file.seek(self.read_bytes)
+
+    def skip_value(self, kind: int) -> None:
+        """Skip a metadata value."""
+        if kind == _STRING:
+            self.skip(self.number("Q"))
+        elif kind == _ARRAY:
+            self._skip_array()
+        elif kind in _VALUE_BYTES:
+            self.skip(_VALUE_BYTES[kind])
+        else:
+            raise CensusError(f"{self._path}: metadata of type {kind}, which GGUF does not have")
+
+    def _skip_array(self) -> None:
+        kind, count = self.number("I"), self.number("Q")
+        if kind == _STRING:
+            for _ in range(count):  # each has eight bytes or more, so the limit ends it
+                self.skip(self.number("Q"))
+        elif kind in _VALUE_BYTES:
+            self.skip(count * _VALUE_BYTES[kind])
+        else:
+            raise CensusError(f"{self._path}: metadata of arrays of type {kind}")
+
+    def _grow(self, size: int) -> None:
+        self.read_bytes += size
+        if self.read_bytes > HEADER_LIMIT:
+            raise CensusError(f"{self._path}: a header of more than {HEADER_LIMIT} bytes: this is no list of tensors")
+
+
+def _alignment(header: _Header, value_count: int, *, path: str) -> int:
+    """Pass the metadata by; return to what multiple of bytes the elements are aligned."""
+    alignment = 32
+    for _ in range(value_count):
+        key, kind = header.text(), header.number("I")
+        if key == ALIGNMENT and kind == _UINT32:
+            alignment = header.number("I")
+        else:
+            header.skip_value(kind)
+    if alignment.bit_count() != 1:
+        raise CensusError(f"{path}: {ALIGNMENT} is {alignment}, no power of two")
+    return alignment
+
+
+def _tensor(header: _Header, *, path: str) -> Tensor:
+    """Read what the header says of a tensor; its offset is still that in the data."""
+    name = header.text()
+    axes = header.number("I")
+    if axes > AXES:
+        raise CensusError(f"{path}: {shown(name)} has {axes} axes, more than {AXES}")
+    shape = tuple(header.number("Q") for _ in range(axes))[::-1]
+    kind, offset = header.number("I"), header.number("Q")
+    if kind in _PLAIN:
+        tensor = plain_tensor(_PLAIN[kind], shape, path=path, name=name, offset=offset)
+    elif kind in _BLOCKS and not (_BLOCKS[kind].nibbles and header.byte_order == "big"):
+        tensor = _scales(_BLOCKS[kind], shape, path=path, name=name, offset=offset)
+    else:
+        dtype = f"type {kind} of GGUF, {header.byte_order}-endian"
+        obstacle = Obstacle(problem=f"{path}: {shown(name)} is of {dtype}, which cannot be counted")
+        count = element_count(shape, path=path, name=name)
+        tensor = Tensor(name=name, dtype=dtype, shape=shape, count=count, place=Place(size=0), obstacle=obstacle)
+    return replace(tensor, byte_order=header.byte_order)
+
+
+def _scales(block: _Block, shape: tuple[int, ...], *, path: str, name: str, offset: int) -> Tensor:
+    """Return the scales of a quantized tensor as a tensor: its last axis is one of blocks."""
+    blocks = element_count(shape, path=path, name=name) // block.elements
+    row, rest = divmod(shape[-1] if shape else 1, block.elements)
+    if rest:
+        raise CensusError(f"{path}: {shown(name)} has rows that are no whole number of {block.name} blocks")
+    fields = 1 if block.nibbles else len(block.places)
+    return Tensor(
+        name=name,
+        dtype=block.dtype,
+        shape=(*shape[:-1], row * fields),
+        count=blocks * fields,
+        place=Place(offset=offset, size=blocks * block.stride),
+        scales=Scales(stride=block.stride, places=block.places, width=block.width, nibbles=block.nibbles),
+        notes=(f"the scales of {blocks} {block.name} blocks of {block.elements} elements",),
+    )

@@ -1,0 +1,87 @@
+"""Elements and nothing else: the user says of what type they are, and where they begin."""
+
+from dataclasses import replace
+from typing import BinaryIO
+
+from pooldiag.census.files.base import (
+    CensusError,
+    Declared,
+    ElementType,
+    Place,
+    Tensor,
+    file_size,
+    plain_tensor,
+    read_exactly,
+)
+
+SKIP_BYTES = 2**16
+
+
+class Raw:
+    """A file without a header."""
+
+    name = "raw"
+    suffixes = (".bin", ".raw")
+    streams = True
+
+    def recognises(self, head: bytes) -> bool:  # noqa: ARG002 - any bytes can be elements
+        """Recognise nothing."""
+        return False
+
+    def tensors(self, file: BinaryIO, declared: Declared, *, path: str) -> tuple[Tensor, ...]:
+        """Return the one tensor: as many elements as the declared shape has; without one, all of them."""
+        element = _element(declared, path=path)
+        if not file.seekable():
+            return (_from_pipe(file, element, declared, path=path),)
+        size = file_size(file, path=path, format_name=self.name)
+        if declared.offset > size:
+            raise CensusError(f"{path}: --offset {declared.offset} is beyond the end of the file, {size} bytes")
+        size -= declared.offset
+        shape = _whole_shape(element, size, path=path) if declared.shape is None else declared.shape
+        return (_with_rest_noted(_tensor(element, declared, shape, path=path), size, path=path),)
+
+
+def _element(declared: Declared, *, path: str) -> ElementType:
+    if declared.layout is None:
+        raise CensusError(f"{path}: a raw file does not say what type it is of", hint="name it: --dtype f32")
+    return ElementType(dtype=declared.layout.name, bits=declared.layout.bits)
+
+
+def _whole_shape(element: ElementType, size: int, *, path: str) -> tuple[int, ...]:
+    """Return the shape of all `size` bytes."""
+    count, excess_bits = divmod(size * 8, element.bits)
+    if excess_bits:
+        raise CensusError(
+            f"{path}: {size} bytes are no whole number of {element.dtype} elements of {element.bits // 8} bytes,"
+            f" {excess_bits // 8} too many",
+            hint="was it cut while it was written, or is it of another type?",
+        )
+    return (count,)
+
+
+def _tensor(element: ElementType, declared: Declared, shape: tuple[int, ...], *, path: str) -> Tensor:
+    tensor = plain_tensor(element, shape, path=path, name=None, offset=declared.offset)
+    return replace(tensor, byte_order=declared.byte_order or "little")
+
+
+def _with_rest_noted(tensor: Tensor, size: int, *, path: str) -> Tensor:
+    """Return a tensor for whose bytes there are `size` bytes."""
+    needed = tensor.place.size or 0
+    if needed > size:
+        shape = "x".join(map(str, tensor.shape or ()))
+        raise CensusError(
+            f"{path}: {shape} elements of {tensor.dtype} have {needed} bytes, the file has {size} of them"
+        )
+    if needed == size:
+        return tensor
+    return replace(tensor, notes=(*tensor.notes, f"{size - needed} bytes after the elements are not counted"))
+
+
+def _from_pipe(file: BinaryIO, element: ElementType, declared: Declared, *, path: str) -> Tensor:
+    """Skip to the first element. How many there are shows at the end, unless the shape says it."""
+    for begin in range(0, declared.offset, SKIP_BYTES):
+        size = min(SKIP_BYTES, declared.offset - begin)
+        read_exactly(file, size, path=path, what=f"the {declared.offset} bytes of --offset")
+    if declared.shape is not None:
+        return _tensor(element, declared, declared.shape, path=path)
+    return replace(_tensor(element, declared, (0,), path=path), shape=None, count=None, place=Place(size=None))

@@ -1,0 +1,281 @@
+"""PyTorch's `.pt`: a zip file with the storages, and a pickle that says which tensors are in them."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import BinaryIO
+
+from pooldiag.census.files._pickled import Named, Unpickler
+from pooldiag.census.files._views import open_place
+from pooldiag.census.files._zip import MAGIC, Member, first_name, zip_members
+from pooldiag.census.files.base import (
+    NAME_LIMIT,
+    ByteOrder,
+    CensusError,
+    Declared,
+    ElementType,
+    Tensor,
+    called,
+    check_limit,
+    check_unique,
+    element_count,
+    only_raw_places,
+    plain_tensor,
+    read_exactly,
+    shown,
+)
+
+PICKLE = "/data.pkl"
+PICKLE_LIMIT = 2**24  # bytes
+VISIT_LIMIT = 200_000  # objects: a few bytes can refer to one another as often as they like
+_OLD_MAGIC = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"
+
+_TYPES = {
+    "float64": ElementType(dtype="f64", bits=64),
+    "float32": ElementType(dtype="f32", bits=32),
+    "float16": ElementType(dtype="f16", bits=16),
+    "bfloat16": ElementType(dtype="bf16", bits=16),
+    "float8_e4m3fn": ElementType(dtype="e4m3fn", bits=8),
+    "float8_e4m3fnuz": ElementType(dtype="e4m3fnuz", bits=8),
+    "float8_e5m2": ElementType(dtype="e5m2", bits=8),
+    "float8_e5m2fnuz": ElementType(dtype="e5m2fnuz", bits=8),
+    "float8_e8m0fnu": ElementType(dtype="e8m0", bits=8),
+    "float4_e2m1fn_x2": ElementType(dtype="e2m1", bits=4, parts=2),
+    "complex32": ElementType(dtype="f16", bits=16, parts=2),
+    "complex64": ElementType(dtype="f32", bits=32, parts=2),
+    "complex128": ElementType(dtype="f64", bits=64, parts=2),
+    "bool": ElementType(dtype="bool", bits=8),
+    **{f"int{bits}": ElementType(dtype=f"i{bits}", bits=bits) for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": ElementType(dtype=f"u{bits}", bits=bits) for bits in (8, 16, 32, 64)},
+}
+_STORAGES = {
+    "Double": "float64",
+    "Float": "float32",
+    "Half": "float16",
+    "BFloat16": "bfloat16",
+    "ComplexFloat": "complex64",
+    "ComplexDouble": "complex128",
+    "Bool": "bool",
+    "Byte": "uint8",
+    "Char": "int8",
+    "Short": "int16",
+    "Int": "int32",
+    "Long": "int64",
+    "Untyped": "uint8",
+}
+_NAMED_TYPES: Mapping[str, ElementType] = {
+    **{f"torch.{name}": element for name, element in _TYPES.items()},
+    **{f"torch.{name}Storage": _TYPES[of] for name, of in _STORAGES.items()},
+    "torch.storage.UntypedStorage": _TYPES["uint8"],
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Storage:
+    """A run of elements in a member of its own."""
+
+    key: str
+    element: ElementType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _View:
+    """A tensor: which elements of a storage it has. Offset and strides are in elements."""
+
+    storage: _Storage
+    element: ElementType
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+class Torch:
+    """Whatever torch.save was given; the tensors in it, by the path to them."""
+
+    name = "torch"
+    suffixes = (".pt", ".pth", ".ckpt")
+    streams = False
+
+    def recognises(self, head: bytes) -> bool:
+        """Say whether it is a zip file with a folder, or what torch.save wrote before it wrote zip files."""
+        return b"/" in (first_name(head) or b"") or head.startswith(_OLD_MAGIC)
+
+    def tensors(self, file: BinaryIO, declared: Declared, *, path: str) -> tuple[Tensor, ...]:
+        """Return the tensors in the order of the pickle. Some may share their bytes."""
+        only_raw_places(declared, path=path, format_name=self.name)
+        if file.seekable():
+            _refuse_old(file, path=path)
+        members = zip_members(file, path=path, format_name=self.name)
+        folder = _folder(members, path=path)
+        pickled = _read(file, members[f"{folder}{PICKLE}"], PICKLE_LIMIT, path=path)
+        content = Unpickler(pickled, known=_KNOWN, calls=_CALLS, load=_storage, path=path).run()
+        order = _byte_order(file, members.get(f"{folder}/byteorder"), path=path)
+        tensors = []
+        for name, view in _views(content, path=path):
+            member = members.get(f"{folder}/data/{view.storage.key}")
+            tensors.append(replace(_tensor(view, member, path=path, name=name), byte_order=order))
+            check_limit(len(tensors), path=path)
+        check_unique((tensor.name for tensor in tensors), path=path)
+        return tuple(tensors)
+
+
+def _refuse_old(file: BinaryIO, *, path: str) -> None:
+    file.seek(0)
+    head = file.read(len(MAGIC))
+    if head.startswith(b"\x80") and head != MAGIC:
+        raise CensusError(
+            f"{path}: a pickle, as torch.save wrote it before version 1.6; only its zip files are read",
+            hint="save it again: torch.save(torch.load(…, weights_only=True), …)",
+        )
+
+
+def _folder(members: Mapping[str, Member], *, path: str) -> str:
+    """Return the one folder at the top, which has the name that the file had when it was saved."""
+    folders = [name.removesuffix(PICKLE) for name in members if name.endswith(PICKLE)]
+    if len(folders) != 1:
+        raise CensusError(f"{path}: {len(folders)} members are called data.pkl; what torch.save writes has one")
+    return folders[0]
+
+
+def _read(file: BinaryIO, member: Member, limit: int, *, path: str) -> bytes:
+    if member.size > limit:
+        raise CensusError(f"{path}: {shown(member.name)} has {member.size} bytes, more than {limit}")
+    return read_exactly(open_place(file, member.place, path=path), member.size, path=path, what=shown(member.name))
+
+
+def _byte_order(file: BinaryIO, member: Member | None, *, path: str) -> ByteOrder:
+    if member is None:  # before version 2.1
+        return "little"
+    match _read(file, member, 16, path=path):
+        case b"little":
+            return "little"
+        case b"big":
+            return "big"
+        case other:
+            raise CensusError(f"{path}: the byte order is {shown(repr(other))}")
+
+
+def _storage(persistent_id: object) -> _Storage:
+    match persistent_id:
+        case ("storage", Named(name=name), str(key), *_) if name in _NAMED_TYPES:
+            return _Storage(key=key, element=_NAMED_TYPES[name])
+    raise ValueError("no storage")
+
+
+def _sizes(value: object) -> tuple[int, ...]:
+    """Return a shape or strides; raise ValueError for anything else."""
+    if not isinstance(value, tuple) or not all(type(size) is int and size >= 0 for size in value):
+        raise ValueError("no sizes")
+    return value
+
+
+def _rebuilt(storage: object, offset: object, shape: object, strides: object, *_: object) -> _View:
+    """Make a tensor of the type of its storage."""
+    if not isinstance(storage, _Storage):
+        raise TypeError("no storage")
+    sizes, steps = _sizes(shape), _sizes(strides)
+    if len(sizes) != len(steps):
+        raise ValueError("a stride for each axis")
+    (first,) = _sizes((offset,))
+    return _View(storage=storage, element=storage.element, offset=first, shape=sizes, strides=steps)
+
+
+def _rebuilt_typed(*arguments: object) -> _View:
+    """Make a tensor of a type of its own, which has no storage of its name."""
+    *rest, _, _, named, _ = (*arguments, None)[:8]
+    if not isinstance(named, Named):
+        raise TypeError("no type")
+    return replace(_rebuilt(*rest), element=_NAMED_TYPES[named.name])
+
+
+def _empty() -> dict[object, object]:
+    """Make a dictionary; its items are set later."""
+    return {}
+
+
+def _first(value: object, *_: object) -> object:
+    return value
+
+
+def _called(function: object, _: object, arguments: object, *__: object) -> object:
+    """Make a tensor of a subclass as the tensor that it is."""
+    if not isinstance(function, Named) or not isinstance(arguments, tuple):
+        raise TypeError("no call")
+    return _CALLS[function.name](*arguments)
+
+
+_CALLS: Mapping[str, Callable[..., object]] = {
+    "torch._utils._rebuild_tensor": _rebuilt,
+    "torch._utils._rebuild_tensor_v2": _rebuilt,
+    "torch._utils._rebuild_tensor_v3": _rebuilt_typed,
+    "torch._utils._rebuild_parameter": _first,
+    "torch._utils._rebuild_parameter_with_state": _first,
+    "torch._tensor._rebuild_from_type_v2": _called,
+    "torch.Size": _first,
+    "torch.device": _first,
+    "collections.OrderedDict": _empty,
+    "builtins.set": _first,
+    "__builtin__.set": _first,
+    "_codecs.encode": _first,  # bytes, in the older protocols
+}
+_KNOWN = frozenset(_NAMED_TYPES) | {"torch.Tensor", "torch.nn.parameter.Parameter", "torch.nn.parameter.Buffer"}
+
+
+def _views(content: object, *, path: str) -> Iterator[tuple[str | None, _View]]:
+    """Yield the tensors with the keys and indices that lead to them, `model.layers.0.weight`."""
+    if isinstance(content, _View):
+        yield None, content
+        return
+    levels = [_children("", content)]
+    for _ in range(VISIT_LIMIT):
+        name, value = next(levels[-1], ("", None))
+        if value is None:
+            levels.pop()
+            if not levels:
+                return
+        elif len(name) > NAME_LIMIT:  # each level adds to it
+            raise CensusError(f"{path}: objects within objects, deeper than any model: {shown(name)}")
+        elif isinstance(value, _View):
+            yield name, value
+        else:
+            levels.append(_children(f"{name}.", value))
+    raise CensusError(f"{path}: objects within objects, more than {VISIT_LIMIT} of them")
+
+
+def _children(prefix: str, value: object) -> Iterator[tuple[str, object]]:
+    """Yield what may be, or hold, tensors."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
+    for key, child in items:
+        if isinstance(child, _View | dict | list | tuple):
+            yield f"{prefix}{key}", child
+
+
+def _tensor(view: _View, member: Member | None, *, path: str, name: str | None) -> Tensor:
+    """Return a view as a tensor: its own elements, or the whole storage if others stand between them."""
+    if member is None:
+        raise CensusError(f"{path}: {called(name)} has no data: the member {shown(view.storage.key)} is not there")
+    item_bytes = view.element.bits * view.element.parts // 8
+    stored = member.size // item_bytes
+    count = element_count(view.shape, path=path, name=name)
+    reach = view.offset + sum((size - 1) * stride for size, stride in zip(view.shape, view.strides, strict=True)) + 1
+    if count and reach > stored:
+        raise CensusError(f"{path}: {called(name)} reaches beyond its storage, which has {stored} elements")
+    shape, first, note = _stretch(view, stored) if count else (view.shape, 0, None)
+    tensor = plain_tensor(view.element, shape, path=path, name=name, offset=member.place.offset + first * item_bytes)
+    notes = tensor.notes if note is None else (*tensor.notes, note)
+    return replace(tensor, place=replace(tensor.place, deflated=member.place.deflated), notes=notes)
+
+
+def _stretch(view: _View, stored: int) -> tuple[tuple[int, ...], int, str | None]:
+    """Return what to count: its shape in memory, its first element, and a note when that is not the tensor as it is."""
+    axes = [axis for axis in zip(view.strides, view.shape, strict=True) if axis[1] > 1]
+    in_memory = sorted(axes, key=lambda axis: axis[0], reverse=True)
+    expected = 1
+    for stride, size in reversed(in_memory):
+        if stride != expected:
+            shape, strides = "x".join(map(str, view.shape)), tuple(stride for stride, _ in axes)
+            return (stored,), 0, f"a {shape} view with strides {strides}: its storage of {stored} is counted"
+        expected *= size
+    if in_memory == axes:
+        return view.shape, view.offset, None
+    shape_in_memory = tuple(size for _, size in in_memory)
+    return shape_in_memory, view.offset, f"transposed: the {view.shape} elements are counted in the order of memory"

@@ -1,9 +1,14 @@
 """What a census says about where its values come from: rules as data, each with its source and its limits."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
-from pooldiag.model.census import Census, Finding
+from pooldiag.census.fills import maker_of
+from pooldiag.census.layouts import LAYOUTS, FloatLayout
+from pooldiag.model.census import PAGE_BYTES, Census, Finding, PatternCount
+
+_T = TypeVar("_T")
 
 # NVIDIA's canonical NaN, by element type, and where it is written down.
 _NVIDIA_NAN: Mapping[tuple[str, str], str] = {
@@ -12,24 +17,56 @@ _NVIDIA_NAN: Mapping[tuple[str, str], str] = {
     ("bf16", "0x7fff"): "NVIDIA's canonical bf16 NaN (CUDA's cuda_bf16.hpp)",
     ("f16", "0x7fff"): "NVIDIA's canonical f16 NaN (CUDA's cuda_fp16.h, CUDART_NAN_FP16)",
 }
+# The quiet NaN without payload, by element type: sign clear, and sign set.
+_PLAIN_NAN = {"f64": "0x7ff8000000000000", "f32": "0x7fc00000", "f16": "0x7e00", "bf16": "0x7fc0"}
+_SIGNED_NAN = {"f64": "0xfff8000000000000", "f32": "0xffc00000", "f16": "0xfe00", "bf16": "0xffc0"}
+_ALL_ONES_BF16 = {"bf16": "0xffff", "f32": "0xffff0000"}
+
+_MANY_PATTERNS = 16
+_FEW_PATTERNS = 4
+_ENOUGH_NAN = 50  # by chance 51 NaN are all at even indices once in 10^15 times
+_CHANCE = 1e-6
+_ALIGNED = 64  # elements
+_LAUNDERED = 100  # -0.0 is many from one element in so many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """One thing to see in a census: `read` says it in words, or None when it is not there."""
+class Rule(Generic[_T]):
+    """One thing to see in a census, or in a comparison: `read` says it in words, or None when it is not there."""
 
+    number: str  # that of the rule it carries out; one rule may be carried out with several confidences
     name: str
     confidence: str
-    read: Callable[[Census], str | None]
+    provenance: str
+    limits: str
+    read: Callable[[_T], str | None]
+
+    def finding(self, subject: _T) -> Finding | None:
+        """Apply the rule: what is seen, and at once what it does not say."""
+        if (seen := self.read(subject)) is None:
+            return None
+        return Finding(
+            rule=self.name, text=f"{seen}. {self.limits}", confidence=self.confidence, provenance=self.provenance
+        )
+
+
+def _layout(census: Census) -> FloatLayout | None:
+    layout = LAYOUTS.get(census.dtype)
+    return layout if isinstance(layout, FloatLayout) else None
+
+
+def _one_nan(census: Census) -> str | None:
+    """Return the pattern of the NaN, if they all have the same."""
+    return census.nan_patterns[0].bits if len(census.nan_patterns) == 1 and census.nan_patterns_complete else None
 
 
 def _uniform_nan(census: Census) -> str | None:
-    if census.nan < census.n or len(census.nan_patterns) != 1:
+    if census.nan < census.n or (bits := _one_nan(census)) is None:
         return None
     return (
-        f"all {census.n} elements are NaN with one pattern, {census.nan_patterns[0].bits}: computed from a contaminated"
-        " input and spread (IEEE 754-2019, 6.2: a NaN goes through), or filled; raw bytes would be mostly finite, and"
-        " their NaN of many patterns. Garbage read upstream is not excluded"
+        f"all {census.n} elements are NaN with one pattern, {bits}: computed from a contaminated input and spread"
+        " (IEEE 754-2019, 6.2: a NaN goes through), or filled; raw bytes would be mostly finite, and their NaN of many"
+        " patterns"
     )
 
 
@@ -41,20 +78,394 @@ def _nvidia_nan(census: Census) -> str | None:
         return None
     return (
         f"{bits} is {known}: NaN as NVIDIA GPUs write it, so the last operation or cast ran on one, or imitates one"
-        " (an emulator, a CPU cast that keeps a GPU's bits). GPUs erase payloads: where the first NaN was born, the"
-        " pattern does not say"
+        " (an emulator, a CPU cast that keeps a GPU's bits)"
     )
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(name="uniform-nan", confidence="high that this buffer is not raw garbage", read=_uniform_nan),
-    Rule(name="nvidia-nan", confidence="high for the pattern, medium for the origin", read=_nvidia_nan),
+def _x86_nan(census: Census) -> str | None:
+    bits = _one_nan(census)
+    if census.dtype == "f64" or bits is None or bits != _SIGNED_NAN.get(census.dtype):
+        return None
+    return (
+        f"every NaN is {bits}, quiet with the sign set: what an invalid operation (0/0, inf - inf, inf * 0) gives on an"
+        " x86 CPU; NVIDIA's f32 and Arm's arithmetic leave the sign clear"
+    )
+
+
+def _x86_or_cuda_nan(census: Census) -> str | None:
+    bits = _one_nan(census)
+    if census.dtype != "f64" or bits != _SIGNED_NAN["f64"]:
+        return None
+    return f"every NaN is {bits}: what an invalid operation gives on an x86 CPU, and CUDA's own constant CUDART_NAN"
+
+
+def _plain_nan(census: Census) -> str | None:
+    bits = _one_nan(census)
+    if bits is None or bits != _PLAIN_NAN.get(census.dtype):
+        return None
+    return (
+        f"every NaN is {bits}: an operation on Arm or RISC-V, a NaN that the program wrote (float('nan'), NAN), or a"
+        " fill with NaN (torch's deterministic fill, TensorFlow's GPUNanResetAllocator)"
+    )
+
+
+def _all_ones_nan(census: Census) -> str | None:
+    bits = _one_nan(census)
+    if bits is None or bits != _ALL_ONES_BF16.get(census.dtype):
+        return None
+    widened = "" if census.dtype == "bf16" else ", bf16 0xffff widened"
+    return (
+        f"every NaN is {bits}{widened}: what torch's and OpenVINO's vectorised casts from f32 to bf16 on the CPU write"
+        " for any NaN; or bytes filled with 0xff"
+    )
+
+
+def _raw_bytes(census: Census) -> str | None:
+    layout = _layout(census)
+    if layout is None or layout.nan_patterns < _MANY_PATTERNS or not _like_random_bytes(census, layout):
+        return None
+    return _raw_bytes_words(census, layout)
+
+
+def _raw_small_floats(census: Census) -> str | None:
+    layout = _layout(census)
+    if layout is None or not 1 < layout.nan_patterns < _MANY_PATTERNS or not _like_random_bytes(census, layout):
+        return None
+    return _raw_bytes_words(census, layout)
+
+
+def _like_random_bytes(census: Census, layout: FloatLayout) -> bool:
+    """Say whether NaN are as many and as different as in random bytes."""
+    if census.nan < _MANY_PATTERNS or len(census.nan_patterns) < min(_MANY_PATTERNS, layout.nan_patterns):
+        return False
+    if layout.quiet and not 0 < census.nan_signalling < census.nan:
+        return False
+    return 2 / 3 <= census.nan / (census.n * _base_rate(layout)) <= 3 / 2
+
+
+def _base_rate(layout: FloatLayout) -> float:
+    """Return the share of NaN in random bytes."""
+    return layout.nan_patterns / (1 << layout.bits)
+
+
+def _raw_bytes_words(census: Census, layout: FloatLayout) -> str:
+    patterns = f"{len(census.nan_patterns)}{'' if census.nan_patterns_complete else ' or more'}"
+    return (
+        f"{census.nan} of {census.n} elements ({_percent(census.nan / census.n)}) are NaN, of {patterns} patterns:"
+        f" random bytes read as {census.dtype} have {_percent(_base_rate(layout))}. Raw bytes: another type, a wrong"
+        " offset, or memory that was never written"
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %"
+
+
+def _wider_type(census: Census) -> str | None:
+    layout = _layout(census)
+    if layout is None or census.nan <= _ENOUGH_NAN or not layout.nan_patterns:
+        return None
+    if not 1 / 16 <= census.nan / (census.n * _base_rate(layout)) <= 5 / 4:
+        return None
+    periods = [period for period in _periods(layout) if _has_period(census, period)]
+    if not periods:
+        return None
+    classes, period = _classes(census, periods[-1]), periods[-1]
+    return (
+        f"{census.nan} of {census.n} elements ({_percent(census.nan / census.n)}) are NaN, and their indices modulo"
+        f" {period} are {_listed(place for place, count in enumerate(classes) if count)} only: the lower bits of a"
+        f" wider type look like this. Try {_wider(layout, period)}"
+    )
+
+
+def _periods(layout: FloatLayout) -> list[int]:
+    """Return how many elements of this type may make one of a wider type."""
+    return [period for period in (2, 4, 8) if period * layout.bits <= 64]  # noqa: PLR2004 - bits of the widest type
+
+
+def _has_period(census: Census, period: int) -> bool:
+    """Say whether places modulo `period` tell more than modulo its half, and the half of an item with its sign is free.
+
+    The upper end of a wider item holds sign and exponent, which are no NaN in ordinary numbers.
+    """
+    free = [not count for count in _classes(census, period)]
+    half = period // 2
+    by_chance = (1 - 1 / period) ** census.nan
+    return (free[-1] or free[0]) and by_chance < _CHANCE and (half == 1 or free[:half] != free[half:])
+
+
+def _classes(census: Census, period: int) -> list[int]:
+    """Return how many NaN there are of each index modulo `period`."""
+    return [sum(census.nan_residues[first::period]) for first in range(period)]
+
+
+def _wider(layout: FloatLayout, period: int) -> str:
+    return {16: "bf16, f16 or i16", 32: "f32 or i32", 64: "f64 or i64"}[layout.bits * period]
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+def _strided_nan(census: Census) -> str | None:
+    """See NaN that fill some places modulo 2, 4 or 8, and are at no other."""
+    layout = _layout(census)
+    if layout is None or not _ENOUGH_NAN < census.nan < census.n:
+        return None
+    for period in _periods(layout):
+        sizes = [len(range(place, census.n, period)) for place in range(period)]
+        filled = [place for place, count in enumerate(_classes(census, period)) if count == sizes[place]]
+        if sum(sizes[place] for place in filled) == census.nan:
+            return (
+                f"every element whose index modulo {period} is {_listed(filled)} is NaN, and no other: NaN of a wider"
+                f" type look like this. Try {_wider(layout, period)}"
+            )
+    return None
+
+
+def _signalling_nan(census: Census) -> str | None:
+    if census.dtype not in {"f32", "f16", "bf16"} or not census.nan_signalling:
+        return None
+    return (
+        f"{census.nan_signalling} of {census.nan} NaN are signalling (the quiet bit is clear), which no arithmetic"
+        " makes (IEEE 754-2019, 6.2): raw bytes, integers read as floats, or torch's widening of fnuz and e8m0"
+    )
+
+
+def _aligned_runs(census: Census) -> str | None:
+    runs = census.nan_runs
+    if not 0 < len(census.nan_patterns) <= _FEW_PATTERNS or (runs.alignment or 0) < _ALIGNED:
+        return None
+    return (
+        f"NaN of {_count(len(census.nan_patterns), 'pattern')} in {_count(runs.count, 'run')}, the longest of"
+        f" {runs.longest} elements, which begin and end at multiples of {runs.alignment}: rows, tiles or blocks that"
+        " were not written, or that something overwrote"
+    )
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def _overflow(census: Census) -> str | None:
+    layout = _layout(census)
+    if layout is None or census.absmax is None or not census.inf or _one_nan(census) is None:
+        return None
+    scattered = 2 * census.nan_runs.count >= census.nan
+    largest = layout.value(layout.finite_limit - 1)
+    if not scattered or census.absmax < largest**0.5:
+        return None
+    return (
+        f"{census.nan} scattered NaN of one pattern beside {census.inf} infinities and finite values up to"
+        f" {census.absmax:.3g}, whose squares exceed the type's largest, {largest:.3g}: an overflow, then inf - inf or"
+        " 0 * inf. Look upstream for the first infinity"
+    )
+
+
+def _fill(census: Census) -> str | None:
+    layout = _layout(census)
+    if layout is None or layout.item_bytes == 1 or census.dominant is None:
+        return None
+    if census.dominant.bits == _ALL_ONES_BF16.get(census.dtype):
+        return None  # a cast writes it as well: all-ones-nan says so
+    return _fill_words(census, census.dominant, layout.bits)
+
+
+def _fill_of_values(census: Census) -> str | None:
+    layout = LAYOUTS.get(census.dtype)
+    if layout is None or census.dominant is None or (isinstance(layout, FloatLayout) and layout.item_bytes > 1):
+        return None
+    if layout.is_nan(int(census.dominant.bits, 16)):
+        return None  # so few patterns are NaN that every maker's is a fill's too
+    return _fill_words(census, census.dominant, layout.bits)
+
+
+def _fill_words(census: Census, dominant: PatternCount, bits: int) -> str | None:
+    maker = maker_of(int(dominant.bits, 16), bits=bits, dtype=census.dtype)
+    solid = _solid_bytes(census, dominant)
+    if maker is None or not solid:
+        return None
+    return (
+        f"{dominant.count} of {census.n} elements are {dominant.bits}, {solid} bytes of them without a gap: {maker},"
+        " so memory that was never written, or freed"
+    )
+
+
+def _solid_bytes(census: Census, dominant: PatternCount) -> int:
+    """Return how many bytes hold the dominant pattern and nothing else: the whole tensor, or pages of it."""
+    layout = LAYOUTS[census.dtype]
+    if dominant.count == census.n:
+        return layout.size_bytes(census.n)
+    if dominant.bits == _one_nan(census):
+        longest = layout.size_bytes(census.nan_runs.longest)
+        return longest if longest >= PAGE_BYTES else 0
+    return census.dominant_pages * PAGE_BYTES
+
+
+def _zeros(census: Census) -> str | None:
+    if not census.n or census.zero < census.n:
+        return None
+    return f"all {census.n} elements are zero: fresh memory is, so this may never have been written"
+
+
+def _laundered(census: Census) -> str | None:
+    if census.dtype != "bf16" or not census.negative_zero or census.negative_zero * _LAUNDERED < census.n:
+        return None
+    return (
+        f"{census.negative_zero} of {census.n} elements are -0.0: a cast from f32 that rounds without looking for NaN"
+        " makes -0.0 of 0x7fffffff"
+    )
+
+
+_MAKERS = "patterns that x86, Arm, NVIDIA GPUs, torch, ml_dtypes and ggml write, from their sources and measured"
+_LITERALS = "Arm ARM (FPDefaultNaN), RISC-V F chapter; literals of C, Python, NumPy and torch, measured"
+_SHAPES = "4 million normal numbers read as other types, measured; random bytes by arithmetic"
+
+# R13, other bits at the same place in a reference, is a rule over a comparison, and stands beside that.
+RULES: tuple[Rule[Census], ...] = (
+    Rule(
+        number="R1",
+        name="uniform-nan",
+        confidence="high that this buffer is not raw garbage",
+        provenance="IEEE 754-2019, 6.2; share of NaN in random bytes by arithmetic",
+        limits=(
+            "Garbage read upstream is not excluded: of bf16 left in memory 0.39 % is NaN, which makes a sum over 1,000"
+            " of them NaN with probability 98 %. Count the inputs of this tensor next"
+        ),
+        read=_uniform_nan,
+    ),
+    Rule(
+        number="R2",
+        name="nvidia-nan",
+        confidence="high for the pattern, medium for the origin",
+        provenance="CUDA C++ Programming Guide, Floating-Point Standard; CUDA's math_constants.h and cuda_bf16.hpp",
+        limits="GPUs erase payloads: where the first NaN was born, the pattern does not say",
+        read=_nvidia_nan,
+    ),
+    Rule(
+        number="R3",
+        name="x86-nan",
+        confidence="high unless something negated it",
+        provenance="Intel SDM volume 1, table 4-3 (QNaN floating-point indefinite); C, NumPy and torch, measured",
+        limits="A later operation passes a NaN on with its bits: what made it need not be what wrote this tensor",
+        read=_x86_nan,
+    ),
+    Rule(
+        number="R3",
+        name="x86-or-cuda-nan",
+        confidence="low",
+        provenance="Intel SDM volume 1, table 4-3; CUDA's math_constants.h",
+        limits="The two cannot be told apart in f64",
+        read=_x86_or_cuda_nan,
+    ),
+    Rule(
+        number="R4",
+        name="plain-nan",
+        confidence="low",
+        provenance=_LITERALS,
+        limits="They cannot be told apart",
+        read=_plain_nan,
+    ),
+    Rule(
+        number="R5",
+        name="all-ones-nan",
+        confidence="medium",
+        provenance="torch's CPU vector code, measured with AVX2 and AVX-512; OpenVINO's constant",
+        limits="A fill would show as 0xff in neighbouring tensors of other types too: look at those",
+        read=_all_ones_nan,
+    ),
+    Rule(
+        number="R6",
+        name="raw-bytes",
+        confidence="high",
+        provenance=_SHAPES,
+        limits="Which of these it is, the counts do not say",
+        read=_raw_bytes,
+    ),
+    Rule(
+        number="R6",
+        name="raw-bytes-small-type",
+        confidence="medium: the type has few NaN patterns, and casts make them too",
+        provenance=_SHAPES,
+        limits="Which of these it is, the counts do not say",
+        read=_raw_small_floats,
+    ),
+    Rule(
+        number="R7",
+        name="wider-type",
+        confidence="very high",
+        provenance=_SHAPES,
+        limits="Which wider type it is, the values under it have to confirm",
+        read=_wider_type,
+    ),
+    Rule(
+        number="R7",
+        name="strided-nan",
+        confidence="medium",
+        provenance=_SHAPES,
+        limits="Interleaved data of which one part is NaN (the imaginary parts, a channel) looks the same",
+        read=_strided_nan,
+    ),
+    Rule(
+        number="R8",
+        name="signalling-nan",
+        confidence="high",
+        provenance="IEEE 754-2019, 6.2 and 7.2; torch's casts, measured",
+        limits="Moves, NumPy's maximum and its cast from f32 to f16 pass an existing one through",
+        read=_signalling_nan,
+    ),
+    Rule(
+        number="R9",
+        name="aligned-nan",
+        confidence="medium",
+        provenance="partly written outputs in pytorch/FBGEMM#5754 and aorta#267",
+        limits="One bad row of an input, spread along its row by a product, looks the same",
+        read=_aligned_runs,
+    ),
+    Rule(
+        number="R10",
+        name="overflow",
+        confidence="medium",
+        provenance="IEEE 754-2019, 7.2 and 7.4",
+        limits="Infinities and NaN may have separate causes",
+        read=_overflow,
+    ),
+    Rule(
+        number="R11",
+        name="fill",
+        confidence="high if more than 4 KiB",
+        provenance="sources and manuals of the allocators named",
+        limits="A program may write the same bytes on purpose",
+        read=_fill,
+    ),
+    Rule(
+        number="R11",
+        name="fill-or-value",
+        confidence="low: in this type the pattern is an ordinary value too",
+        provenance="sources and manuals of the allocators named",
+        limits="A program may write the same value on purpose",
+        read=_fill_of_values,
+    ),
+    Rule(
+        number="R12",
+        name="zeros",
+        confidence="low, a hint",
+        provenance="the operating system hands out zeroed pages",
+        limits="Zero may be the right answer: compare with a reference",
+        read=_zeros,
+    ),
+    Rule(
+        number="R12",
+        name="laundered-nan",
+        confidence="low, a hint",
+        provenance="rounding to even without a guard, by arithmetic and measured",
+        limits="Negative zeros may be the right answer: compare with a reference",
+        read=_laundered,
+    ),
 )
 
 
 def findings(census: Census) -> tuple[Finding, ...]:
     """Apply every rule."""
-    said = ((rule, rule.read(census)) for rule in RULES)
-    return tuple(
-        Finding(rule=rule.name, text=text, confidence=rule.confidence) for rule, text in said if text is not None
-    )
+    said = (rule.finding(census) for rule in RULES)
+    return tuple(finding for finding in said if finding is not None)

@@ -1,71 +1,255 @@
-"""Floating-point types as data: where the sign, the exponent and the fraction stand."""
+"""Element types as data: where sign, exponent and fraction stand, and which patterns are no finite number."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from enum import Enum, auto
+from typing import Literal, TypeAlias
+
+from pooldiag.errors import PooldiagError, UsageError
+
+ByteOrder: TypeAlias = Literal["little", "big"]
+
+
+class CensusError(PooldiagError):
+    """What was to be counted is no whole number of elements of its type, or of no type that is known."""
+
+
+class Specials(Enum):
+    """Which patterns of a floating-point type are no finite number."""
+
+    IEEE = auto()  # the highest exponent: infinity with fraction 0, NaN with any other
+    ALL_ONES = auto()  # NaN is where every bit but the sign is set; there is no infinity
+    MINUS_ZERO = auto()  # NaN is where -0.0 would be; there is no infinity, and no -0.0
+    NONE = auto()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FloatLayout:
-    """A binary type in IEEE 754's manner: the highest exponent is for infinities (fraction 0) and NaN (any other)."""
+class Layout(ABC):
+    """An element type. A pattern is the element's bits as an unsigned number; one below a byte stands alone in it."""
 
     name: str
-    exponent_bits: int
-    fraction_bits: int
 
     @property
+    @abstractmethod
     def bits(self) -> int:
         """All bits of one element, the sign too."""
-        return 1 + self.exponent_bits + self.fraction_bits
 
     @property
     def item_bytes(self) -> int:
-        """Bytes of one element."""
-        return self.bits // 8
+        """Bytes of the smallest piece that holds whole elements."""
+        return max(1, self.bits // 8)
+
+    @property
+    def per_item(self) -> int:
+        """Elements in such a piece: 2 in a byte of 4-bit elements, the first in the low half, else 1."""
+        return self.item_bytes * 8 // self.bits
 
     @property
     def dtype(self) -> str:
-        """The unsigned type, in NumPy's words, as which elements are counted: files are little-endian."""
+        """The unsigned type, in NumPy's words, as which a piece is read: files are little-endian if nothing is said."""
         return f"<u{self.item_bytes}"
 
-    @property
-    def sign(self) -> int:
-        """The pattern of -0.0: the sign bit."""
-        return 1 << (self.bits - 1)
-
-    @property
-    def infinity(self) -> int:
-        """The pattern of +infinity: NaN is what is above, the sign put aside."""
-        return ((1 << self.exponent_bits) - 1) << self.fraction_bits
-
-    @property
-    def smallest_normal(self) -> int:
-        """The pattern of the smallest positive normal number: subnormals and zero are below."""
-        return 1 << self.fraction_bits
+    def size_bytes(self, n: int) -> int:
+        """Return how many bytes hold `n` elements."""
+        return -(-n // self.per_item) * self.item_bytes
 
     def text(self, pattern: int) -> str:
         """Write a pattern as wide as the type: `0x7fff`."""
         return f"0x{pattern:0{self.bits // 4}x}"
 
+    @abstractmethod
+    def value(self, pattern: int) -> float:
+        """Decode a pattern, exactly: an integer type gives an int."""
+
+    @abstractmethod
+    def key(self, pattern: int) -> int:
+        """Return a number that orders the patterns of finite elements by value, -0.0 before 0.0."""
+
+    @abstractmethod
+    def magnitude(self, pattern: int) -> int:
+        """Return a number that orders the patterns of finite elements by absolute value."""
+
+    def is_nan(self, pattern: int) -> bool:
+        """Say whether a pattern is a NaN."""
+        return math.isnan(self.value(pattern))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FloatLayout(Layout):
+    """A floating-point type: sign (if it has one), exponent, fraction, from the top bit down."""
+
+    exponent_bits: int
+    fraction_bits: int
+    specials: Specials = Specials.IEEE
+    extra_bias: int = 0
+    signed: bool = True  # an unsigned one is a scale: neither zero nor subnormals
+    # Made of the above once, because they are asked for often.
+    sign: int = field(init=False)  # the sign bit, alone the pattern of -0.0; 0 in a type without one
+    magnitudes: int = field(init=False)  # all bits but the sign
+
+    def __post_init__(self) -> None:
+        """Make the masks."""
+        object.__setattr__(self, "sign", 1 << (self.bits - 1) if self.signed else 0)
+        object.__setattr__(self, "magnitudes", (1 << (self.bits - self.signed)) - 1)
+
+    @property
+    def bits(self) -> int:
+        """All bits of one element, the sign too."""
+        return self.signed + self.exponent_bits + self.fraction_bits
+
+    @property
+    def infinity(self) -> int | None:
+        """The pattern of +infinity: NaN is what is above, the sign put aside."""
+        return self.finite_limit if self.specials is Specials.IEEE else None
+
+    @property
+    def finite_limit(self) -> int:
+        """The smallest magnitude that is not finite, or one more than all if every magnitude is."""
+        match self.specials:
+            case Specials.IEEE:
+                return ((1 << self.exponent_bits) - 1) << self.fraction_bits
+            case Specials.ALL_ONES:
+                return self.magnitudes
+            case _:
+                return self.magnitudes + 1
+
+    @property
+    def smallest_normal(self) -> int:
+        """The pattern of the smallest positive normal number: subnormals and zero are below."""
+        return 1 << self.fraction_bits if self.signed else 0
+
+    @property
+    def nan_patterns(self) -> int:
+        """How many patterns are NaN."""
+        match self.specials:
+            case Specials.IEEE:
+                return 2 * ((1 << self.fraction_bits) - 1)
+            case Specials.ALL_ONES:
+                return 1 + self.signed
+            case Specials.MINUS_ZERO:
+                return 1
+            case Specials.NONE:
+                return 0
+
+    @property
+    def quiet(self) -> int:
+        """The bit that a quiet NaN has and a signalling one has not (IEEE 754-2019, 6.2.1); 0 where all are one."""
+        return 1 << (self.fraction_bits - 1) if self.specials is Specials.IEEE else 0
+
+    def is_nan(self, pattern: int) -> bool:
+        """Say whether a pattern is a NaN."""
+        if self.specials is Specials.MINUS_ZERO:
+            return pattern == self.sign
+        return pattern & self.magnitudes >= self.finite_limit and pattern & self.magnitudes != self.infinity
+
     def value(self, pattern: int) -> float:
         """Decode a pattern, exactly."""
-        magnitude = pattern & (self.sign - 1)
-        exponent, fraction = divmod(magnitude, self.smallest_normal)
-        if magnitude >= self.infinity:
-            value = math.inf if magnitude == self.infinity else math.nan
-        else:
-            significand = fraction + (self.smallest_normal if exponent else 0)
-            bias = (1 << (self.exponent_bits - 1)) - 1
-            value = math.ldexp(significand, max(exponent, 1) - bias - self.fraction_bits)
+        if self.is_nan(pattern):
+            return math.nan
+        magnitude = pattern & self.magnitudes
+        value = math.inf if magnitude == self.infinity else self._finite(magnitude)
         return -value if pattern & self.sign else value
 
+    def _finite(self, magnitude: int) -> float:
+        exponent, fraction = divmod(magnitude, 1 << self.fraction_bits)
+        normal = magnitude >= self.smallest_normal
+        significand = fraction + ((1 << self.fraction_bits) if normal else 0)
+        bias = (1 << (self.exponent_bits - 1)) - 1 + self.extra_bias
+        return math.ldexp(significand, (exponent if normal else 1) - bias - self.fraction_bits)
 
-LAYOUTS: Mapping[str, FloatLayout] = {
+    def key(self, pattern: int) -> int:
+        """Return a number that orders the patterns of finite elements by value, -0.0 before 0.0."""
+        return ~(pattern & self.magnitudes) if pattern & self.sign else pattern
+
+    def magnitude(self, pattern: int) -> int:
+        """Return the pattern without its sign."""
+        return pattern & self.magnitudes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntegerLayout(Layout):
+    """An integer type: two's complement if it is signed."""
+
+    width: int
+    signed: bool
+
+    @property
+    def bits(self) -> int:
+        """All bits of one element."""
+        return self.width
+
+    def value(self, pattern: int) -> int:
+        """Decode a pattern, exactly."""
+        return pattern - (1 << self.width) if self.signed and pattern >> (self.width - 1) else pattern
+
+    def key(self, pattern: int) -> int:
+        """Return the value: it orders itself."""
+        return self.value(pattern)
+
+    def magnitude(self, pattern: int) -> int:
+        """Return the absolute value."""
+        return abs(self.value(pattern))
+
+
+LAYOUTS: Mapping[str, Layout] = {
     layout.name: layout
     for layout in (
         FloatLayout(name="f64", exponent_bits=11, fraction_bits=52),
         FloatLayout(name="f32", exponent_bits=8, fraction_bits=23),
         FloatLayout(name="f16", exponent_bits=5, fraction_bits=10),
         FloatLayout(name="bf16", exponent_bits=8, fraction_bits=7),
+        FloatLayout(name="e4m3fn", exponent_bits=4, fraction_bits=3, specials=Specials.ALL_ONES),
+        FloatLayout(name="e4m3fnuz", exponent_bits=4, fraction_bits=3, specials=Specials.MINUS_ZERO, extra_bias=1),
+        FloatLayout(name="e5m2", exponent_bits=5, fraction_bits=2),
+        FloatLayout(name="e5m2fnuz", exponent_bits=5, fraction_bits=2, specials=Specials.MINUS_ZERO, extra_bias=1),
+        FloatLayout(name="e8m0", exponent_bits=8, fraction_bits=0, specials=Specials.ALL_ONES, signed=False),
+        FloatLayout(name="e2m1", exponent_bits=2, fraction_bits=1, specials=Specials.NONE),
+        IntegerLayout(name="i8", width=8, signed=True),
+        IntegerLayout(name="u8", width=8, signed=False),
+        IntegerLayout(name="i16", width=16, signed=True),
+        IntegerLayout(name="u16", width=16, signed=False),
+        IntegerLayout(name="i32", width=32, signed=True),
+        IntegerLayout(name="u32", width=32, signed=False),
+        IntegerLayout(name="i64", width=64, signed=True),
+        IntegerLayout(name="u64", width=64, signed=False),
+        IntegerLayout(name="bool", width=8, signed=False),
     )
 }
+
+# What else people and libraries call them. `fp8` and `int4` name no one layout, so they are not here.
+_ALSO: Mapping[str, str] = {
+    "f64": "float64 fp64 double",
+    "f32": "float32 fp32 float single",
+    "f16": "float16 fp16 half",
+    "bf16": "bfloat16 bfloat",
+    "e4m3fn": "float8_e4m3fn f8_e4m3fn fp8_e4m3fn f8_e4m3 fp8_e4m3 e4m3",
+    "e4m3fnuz": "float8_e4m3fnuz f8_e4m3fnuz fp8_e4m3fnuz",
+    "e5m2": "float8_e5m2 f8_e5m2 fp8_e5m2",
+    "e5m2fnuz": "float8_e5m2fnuz f8_e5m2fnuz fp8_e5m2fnuz",
+    "e8m0": "float8_e8m0fnu f8_e8m0fnu f8_e8m0 e8m0fnu ue8m0",
+    "e2m1": "fp4 f4 fp4_e2m1 float4_e2m1fn float4_e2m1fn_x2 f4_e2m1 e2m1fn",
+    "i8": "int8",
+    "u8": "uint8 byte",
+    "i16": "int16 short",
+    "u16": "uint16",
+    "i32": "int32 int",
+    "u32": "uint32",
+    "i64": "int64 long",
+    "u64": "uint64",
+    "bool": "bool_ boolean",
+}
+ALIASES: Mapping[str, str] = {also: name for name, all_of_it in _ALSO.items() for also in all_of_it.split()}
+
+
+def find_layout(name: str) -> Layout:
+    """Find a layout by any of its names (`bf16`, `bfloat16`, `torch.bfloat16`); UsageError for an unknown one."""
+    wanted = name.strip().lower().rpartition(".")[2].replace("-", "_")
+    wanted = ALIASES.get(wanted, wanted)
+    if wanted not in LAYOUTS:
+        near = get_close_matches(wanted, [*LAYOUTS, *ALIASES], n=1)
+        meant = f"did you mean {near[0]}? " if near else ""
+        raise UsageError(f"{name}: no such element type", hint=f"{meant}known: {', '.join(LAYOUTS)}")
+    return LAYOUTS[wanted]

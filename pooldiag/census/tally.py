@@ -1,0 +1,275 @@
+"""The counts of a tensor so far, chunk by chunk, and the census that they make."""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pooldiag.census.chunks import ChunkCounts, counter_of, counts_of_constant
+from pooldiag.census.layouts import FloatLayout, Layout
+from pooldiag.census.patterns import DOMINANT_SHARE, DominantSearch, Followed, PatternTable
+from pooldiag.census.places import BlockPlan, BlockTally, ResidueTally, RunTally
+from pooldiag.census.reading import Patterns
+from pooldiag.model.census import PAGE_BYTES, Census, Element, PatternCount
+
+FIRST = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Extreme:
+    """An extreme element: what orders it, its pattern, its index."""
+
+    key: int
+    pattern: int
+    index: int
+
+
+@dataclass(slots=True, kw_only=True)
+class _Extremes:
+    """The extremes so far. A place is looked for only in a chunk that has a new one."""
+
+    layout: Layout
+    lowest: _Extreme | None = None
+    highest: _Extreme | None = None
+    largest: _Extreme | None = None
+
+    def add(self, counts: ChunkCounts, patterns: Patterns, offset: int) -> None:
+        """Take over what in a chunk is more extreme than all before."""
+        if counts.lowest is None or counts.highest is None:
+            return
+        places = counts.places or (None, None, None)
+        key = self.layout.key(counts.lowest)
+        if self.lowest is None or key < self.lowest.key:
+            self.lowest = _found(key, (counts.lowest,), places[0], patterns, offset)
+        key = self.layout.key(counts.highest)
+        if self.highest is None or key > self.highest.key:
+            self.highest = _found(key, (counts.highest,), places[1], patterns, offset)
+        key = self.layout.magnitude(counts.largest[0])
+        if self.largest is None or key > self.largest.key:
+            self.largest = _found(key, counts.largest, places[2], patterns, offset)
+
+
+def _found(key: int, wanted: tuple[int, ...], place: int | None, patterns: Patterns, offset: int) -> _Extreme:
+    """Find the first of the wanted patterns, unless it is known where it is."""
+    if place is None:
+        place, pattern = min((int(np.argmax(patterns == pattern)), pattern) for pattern in wanted)
+        return _Extreme(key=key, pattern=pattern, index=offset + place)
+    return _Extreme(key=key, pattern=wanted[0], index=offset + place)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Sums:
+    """Plain counts."""
+
+    nan: int = 0
+    nan_signalling: int = 0
+    positive_inf: int = 0
+    negative_inf: int = 0
+    zero: int = 0
+    negative_zero: int = 0
+    subnormal: int = 0
+
+    def add(self, counts: ChunkCounts) -> None:
+        """Add what a chunk counts by itself."""
+        self.positive_inf += counts.positive_inf
+        self.negative_inf += counts.negative_inf
+        self.zero += counts.zero
+        self.negative_zero += counts.negative_zero
+        self.subnormal += counts.subnormal
+
+
+class Tally:
+    """Counts chunks as they come."""
+
+    def __init__(
+        self, layout: Layout, *, chunk_elements: int, blocks: BlockPlan | None = None, searching: bool = True
+    ) -> None:
+        """Take the layout and how large a chunk can be; `blocks` asks for a map.
+
+        Without `searching`, `found` is to say which patterns are frequent.
+        """
+        self._searching = searching
+        self._named = layout
+        self._layout, self._shift = _stored(layout)
+        self._counter = counter_of(self._layout, chunk_elements)
+        self._extremes = _Extremes(layout=self._layout)
+        self._first: list[int] = []
+        self._sums = _Sums()
+        self._nans = PatternTable(self._layout)
+        self._runs = RunTally()
+        self._residues = ResidueTally()
+        self._blocks = None if blocks is None else BlockTally(blocks)
+        self._dominant = DominantSearch(self._is_known)
+        self._constant: int | None = None
+        self._constant_n = 0
+        self._page = PAGE_BYTES // self._layout.item_bytes
+        self.n = 0
+
+    def add(self, patterns: Patterns) -> None:
+        """Count one chunk, which is not empty."""
+        self.add_counted(self._counter.count(patterns), patterns)
+
+    def add_counted(self, counts: ChunkCounts, patterns: Patterns) -> None:
+        """Take over the counts of a chunk; without `searching`, and with `places`, `patterns` may be the first few."""
+        if counts.constant is not None:
+            self.add_constant(counts.constant, counts.n)
+            return
+        self._end_constant()
+        self._begin(counts, patterns)
+        self._add_special(counts)
+        if self._searching:
+            self._dominant.add(patterns, self.n)
+        self.n += counts.n
+
+    def add_constant(self, pattern: int, n: int) -> None:
+        """Count `n` elements of one pattern; as long as it stays the same, no more than their number is kept."""
+        if self._constant != pattern:
+            self._end_constant()
+        self._constant = pattern
+        self._constant_n += n
+
+    def _begin(self, counts: ChunkCounts, patterns: Patterns) -> None:
+        """Take over what is counted in the same way in every chunk; `patterns` may be the first ones only."""
+        if len(self._first) < FIRST:
+            self._first += [int(pattern) for pattern in patterns[: FIRST - len(self._first)]]
+        self._extremes.add(counts, patterns, self.n)
+        self._sums.add(counts)
+        if self._blocks is not None:
+            self._blocks.extend(self.n + counts.n)
+
+    def _end_constant(self) -> None:
+        pattern, n = self._constant, self._constant_n
+        self._constant, self._constant_n = None, 0
+        if pattern is not None:
+            self._begin(counts_of_constant(self._layout, pattern, n), np.full(min(n, FIRST), pattern, np.uint64))
+            self._add_constant(pattern, n)
+            self.n += n
+
+    def _add_special(self, counts: ChunkCounts) -> None:
+        places, at = counts.nan.places, {"offset": self.n, "size": counts.n}
+        self._runs.add(places, **at)
+        if places.size:
+            self._sums.nan += places.size
+            self._nans.add(counts.nan.patterns)
+            self._residues.add(places, offset=self.n)
+            if quiet := self._quiet:
+                self._sums.nan_signalling += int(np.count_nonzero(counts.nan.patterns & quiet == 0))
+        if self._blocks is not None:
+            self._blocks.add("nan", places, **at)
+            self._blocks.add("inf", counts.inf.places, **at)
+
+    def _add_constant(self, pattern: int, n: int) -> None:
+        value, at = self._layout.value(pattern), {"offset": self.n, "size": n}
+        if self._searching:
+            self._dominant.add_constant(pattern, n, offset=self.n, page=self._page)
+        if self._blocks is not None and not math.isfinite(value):
+            self._blocks.add_all("nan" if math.isnan(value) else "inf", **at)
+        if not math.isnan(value):
+            self._runs.add(np.empty(0, np.intp), **at)
+            return
+        self._runs.add_all(**at)
+        self._sums.nan += n
+        self._nans.add_one(pattern, n)
+        self._residues.add_all(**at)
+        self._sums.nan_signalling += n * (self._quiet > 0 and not pattern & self._quiet)
+
+    @property
+    def _quiet(self) -> int:
+        return self._layout.quiet if isinstance(self._layout, FloatLayout) else 0
+
+    def _is_known(self, pattern: int) -> bool:
+        """Say whether a pattern is counted anyway, from the first element on."""
+        value = self._layout.value(pattern)
+        return value == 0 or math.isinf(value) or (math.isnan(value) and self._nans.complete)
+
+    @property
+    def uncounted(self) -> int:
+        """How many elements have to be looked at again to count each pattern that may dominate."""
+        self._end_constant()
+        return max((each.since for each in self._dominant.candidates(self.n)), default=0)
+
+    def found(self, followed: Iterable[Followed]) -> None:
+        """Take over patterns that were counted elsewhere."""
+        self._dominant.take_over(followed)
+
+    def look_again(self, chunks: Iterable[Patterns]) -> None:
+        """Look at the first `uncounted` elements again."""
+        offset = 0
+        for patterns in chunks:
+            self._dominant.look_again(patterns, offset)
+            offset += patterns.size
+        self._dominant.looked_again()
+
+    def census(self, path: str) -> Census:
+        """Return the counts as a census, without its findings."""
+        self._end_constant()
+        extremes, sums, ranked = self._extremes, self._sums, self._nans.ranked()
+        dominant = self._dominant_of(ranked)
+        return Census(
+            path=path,
+            dtype=self._named.name,
+            sha256="",
+            n=self.n,
+            nan=sums.nan,
+            positive_inf=sums.positive_inf,
+            negative_inf=sums.negative_inf,
+            zero=sums.zero,
+            negative_zero=sums.negative_zero,
+            subnormal=sums.subnormal,
+            minimum=self._value(extremes.lowest),
+            maximum=self._value(extremes.highest),
+            absmax=None if extremes.largest is None else abs(self._layout.value(extremes.largest.pattern)),
+            minimum_index=_index(extremes.lowest),
+            maximum_index=_index(extremes.highest),
+            absmax_index=_index(extremes.largest),
+            first=tuple(Element(value=self._layout.value(bits), bits=self._text(bits)) for bits in self._first),
+            nan_patterns=self._counted(ranked),
+            nan_patterns_complete=self._nans.complete,
+            nan_signalling=sums.nan_signalling,
+            nan_residues=tuple(self._residues.counts.tolist()),
+            nan_runs=self._runs.result(),
+            dominant=None if dominant is None else self._counted([dominant])[0],
+            dominant_exact=not self.uncounted,
+            dominant_pages=0 if dominant is None else self._dominant.pages(dominant[0]),
+            blocks=None if self._blocks is None else self._blocks.result(),
+        )
+
+    def _dominant_of(self, nans: Iterable[tuple[int, int]]) -> tuple[int, int] | None:
+        """Return the most frequent pattern and its count, if it is one element in eight or more."""
+        found = {**dict(self._common(nans)), **{each.pattern: each.count for each in self._dominant.candidates(self.n)}}
+        pattern, count = min(found.items(), key=lambda item: (-item[1], item[0]))
+        return (pattern, count) if count and count * DOMINANT_SHARE >= self.n else None
+
+    def _common(self, nans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+        """Yield the patterns that are counted anyway."""
+        layout, sums = self._layout, self._sums
+        yield 0, sums.zero - sums.negative_zero
+        if isinstance(layout, FloatLayout):
+            yield layout.sign, sums.negative_zero
+        if isinstance(layout, FloatLayout) and layout.infinity is not None:
+            yield layout.infinity, sums.positive_inf
+            yield layout.infinity | layout.sign, sums.negative_inf
+        yield from nans
+
+    def _counted(self, counts: Iterable[tuple[int, int]]) -> tuple[PatternCount, ...]:
+        digits, shift = self._named.bits // 4, self._shift  # once: there may be many
+        return tuple(PatternCount(bits=f"0x{bits >> shift:0{digits}x}", count=count) for bits, count in counts)
+
+    def _value(self, extreme: _Extreme | None) -> float | None:
+        return None if extreme is None else self._layout.value(extreme.pattern)
+
+    def _text(self, pattern: int) -> str:
+        return self._named.text(pattern >> self._shift)
+
+
+def _index(extreme: _Extreme | None) -> int | None:
+    return None if extreme is None else extreme.index
+
+
+def _stored(layout: Layout) -> tuple[Layout, int]:
+    """Return a layout that fills what an element is counted in, and by how much its patterns are shifted up there."""
+    shift = layout.item_bytes * 8 - layout.bits
+    if not shift or not isinstance(layout, FloatLayout):
+        return layout, 0
+    return replace(layout, fraction_bits=layout.fraction_bits + shift), shift

@@ -17,6 +17,8 @@ from pooldiag.model.settings import OutputSpec
 
 FILE_NAME = "pooldiag.toml"
 PYPROJECT = "pyproject.toml"
+LAST_SEED = 2**31 - 1
+MOST_SEEDS = 10_000
 
 _UNITS_OF_BYTES = {"": 1, "b": 1} | {
     f"{prefix}{unit}": base**power
@@ -38,6 +40,7 @@ _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
 _LONGEST_TEXT = 40  # of a number with its unit; longer ones are no slip, and slow to compute with
 _MOST_BYTES = 2**63 - 1
 _MOST_SECONDS = 366 * 86400  # the system's timers overflow somewhere beyond
+_SEEDS = re.compile(r"\s*([0-9]{1,10})(?:\s*\.\.\s*([0-9]{1,10}))?\s*")
 _SHOWN = 60  # characters of a value in an error
 _SHELL_OPERATORS = frozenset({"&&", "||", "|", "&", ">", ">>", "<", "2>&1"})
 _ROLES = tuple(str(role) for role in Role if role not in {Role.BASELINE, Role.ISOLATE, Role.SWAP})
@@ -105,6 +108,7 @@ class RunConfig:
     max_runs: int | None = None
     budget_seconds: float | None = None
     confidence: float | None = None
+    jobs: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,6 +256,26 @@ def parse_roles(text: str, *, what: str = "roles") -> tuple[Role, ...]:
     return tuple(known[name] for name in names)
 
 
+def parse_seeds(text: str, *, what: str = "seeds") -> tuple[int, ...]:
+    """Read `1..20,31`: numbers and ranges, both ends included, each seed once."""
+    ranges = [_seeds(part, what) for part in text.split(",")]
+    if sum(map(len, ranges)) > MOST_SEEDS:
+        raise UsageError(f"{what}: {_shown(text)} are more than {MOST_SEEDS}", hint="for instance 1..20")
+    return tuple(dict.fromkeys(seed for seeds in ranges for seed in seeds))
+
+
+def _seeds(text: str, what: str) -> range:
+    found = _SEEDS.fullmatch(text)
+    if found is None:
+        raise UsageError(f"{what}: {_shown(text)} is no seed and no range", hint="for instance 1..20, or 3,7,11..15")
+    first, last = int(found[1]), int(found[2] or found[1])
+    if last > LAST_SEED:
+        raise UsageError(f"{what}: {last} is beyond the last seed, {LAST_SEED}", hint="for instance 1..20")
+    if last < first:
+        raise UsageError(f"{what}: {_shown(text)} ends before it begins", hint=f"write {last}..{first}")
+    return range(first, last + 1)
+
+
 def parse_output(text: str, *, what: str = "output") -> OutputSpec:
     """Read `GLOB:DTYPE`, the glob relative to the folder of the run. Whether the type is known is asked elsewhere."""
     glob, separator, dtype = text.rpartition(":")
@@ -388,6 +412,7 @@ def _run(table: _Table) -> RunConfig:
         max_runs=table.take("max_runs", _as_count),
         budget_seconds=table.take("budget", _as_time_limit),
         confidence=table.take("confidence", _as_confidence),
+        jobs=table.take("jobs", _as_count),
     )
     table.finish()
     return config

@@ -42,6 +42,13 @@ class LockTimeoutError(BlockedError):
     """The lock was not free within the wait; nothing ran."""
 
 
+class RunLostError(BlockedError):
+    """What starts the runs was killed while one went on; that run was ended with it.
+
+    `Executor.restore` makes the next run possible. The lock is gone and must be taken again.
+    """
+
+
 class InterruptedRunError(PooldiagError):
     """The user ended the diagnosis; what is known so far was saved."""
 

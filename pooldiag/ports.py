@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from pooldiag.model.events import Event
+from pooldiag.model.outcomes import Outcome
 from pooldiag.model.reports import LockReport
 from pooldiag.model.runs import Completed, RunRequest, Stream
 
@@ -14,7 +15,11 @@ class Executor(Protocol):
     """Runs one process to its end."""
 
     def execute(self, request: RunRequest) -> Completed:
-        """Run, wait, and end what is left of it. Never raises for what the target does."""
+        """Run, wait, and end what is left of it. Never raises for what the target does, but for RunLostError."""
+        ...
+
+    def restore(self) -> None:
+        """Make runs possible again after RunLostError."""
         ...
 
 
@@ -23,6 +28,10 @@ class DeviceLock(Protocol):
 
     def hold(self) -> AbstractContextManager[None]:
         """Hold all lock files; raise LockTimeoutError when they are not free within the wait."""
+        ...
+
+    def retake(self) -> None:
+        """Hold them again, within `hold`, after RunLostError; raise LockTimeoutError as `hold` does."""
         ...
 
     def report(self) -> LockReport | None:
@@ -91,8 +100,48 @@ class Evidence(Protocol):
         """Make and return the folder of a run, with an empty `out` in it."""
         ...
 
+    def runs_there(self) -> int:
+        """Return the number of the last run that an interrupted diagnosis began here; 0 in a new folder."""
+        ...
+
+    def put(self, path: Path, content: bytes) -> None:
+        """Write a file that a run reads, below the folder of that run."""
+        ...
+
     def drop_outputs(self, run: str) -> None:
         """Remove what a run that filled the disk left in its `out`."""
+        ...
+
+
+class Memo(Protocol):
+    """Finished runs, kept where they outlive a crash, so that none is made twice.
+
+    A run is known by its key (what was run: target, arm, selection, order) and by how often that key was asked
+    before, its `repeat`, from 0.
+    """
+
+    def recall(self, key: str, repeat: int) -> Outcome | None:
+        """Return the outcome of a run that was finished; None when it was not."""
+        ...
+
+    def lost(self, key: str, repeat: int) -> tuple[str, ...]:
+        """Return the ids of the runs of this key and repeat that began and never finished, the oldest first."""
+        ...
+
+    def died_with_machine(self, run: str) -> bool:
+        """Tell whether the machine has been started anew since a run began."""
+        ...
+
+    def started(self, run: str, key: str, repeat: int) -> None:
+        """Mark a run as begun, on the disk before it begins."""
+        ...
+
+    def given_up(self, run: str) -> None:
+        """Mark a run as ended by us, for a reason of our own: it was not lost, and is made again."""
+        ...
+
+    def finished(self, key: str, repeat: int, outcome: Outcome) -> None:
+        """Keep the outcome of a run."""
         ...
 
 

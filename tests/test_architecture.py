@@ -41,7 +41,7 @@ ROOMS: dict[str, frozenset[str]] = {
             "",  # the package itself, for its version
         }
     ),
-    "__init__.py": frozenset(),
+    "__init__.py": frozenset({"census"}),
     "__main__.py": frozenset({"cli"}),
 }
 ROOMS_THAT_MUST_EXIST = frozenset({"model/", "errors.py", "__init__.py", "__main__.py"})

@@ -2,12 +2,16 @@
 
 import math
 import re
+import runpy
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 CHECKOUT = Path(__file__).parent.parent
+TOOLS = CHECKOUT / "build" / "bench-tools"
 LIMIT_SECONDS = 300
 ROW = re.compile(r"  (?P<label>.*?\S) +(?P<low>-?[\d.]+|nan|inf) +(?P<median>\S+) +(?P<high>\S+)")
 LEAST = ("--pairs", "1", "--share", "0.01")
@@ -67,4 +71,154 @@ def test_runs_are_compared_with_the_same_command_lines_in_a_shell() -> None:
 def test_a_name_that_is_no_benchmark_is_refused_by_the_names_that_are() -> None:
     done = bench("speed")
     assert done.returncode == 2
-    assert "no benchmark speed; there are: startup, overhead" in done.stderr
+    assert "no benchmark speed; there are: startup, overhead; or bisect, alone" in done.stderr
+
+
+# --- bisect ----------------------------------------------------------------------------------------------------------
+
+# The suite of --quick has 4 cases, the second of which pollutes the last.
+BLAMES_AN_INNOCENT_CASE_AFTER_TWO_RUNS = """\
+#!/bin/sh
+pytest -q "$4"
+pytest -q "$4::test_case[0003]"
+echo "-> the polluting test is: $4::test_case[0001]"
+"""
+BLAMES_THE_POLLUTER_WITHOUT_A_RUN = """\
+#!/bin/sh
+echo 'Faulty test: test_suite.py::test_case[0002]'
+"""
+FINDS_THE_FIRST_RED_COMMIT_ONE_BY_ONE = """\
+#!/bin/sh
+[ "$1" = run ] || exit 0
+for commit in $(git rev-list --reverse prefixes); do
+    git checkout --quiet "$commit"
+    "$2" >&2 || { echo "Bisection converged to $commit (99.0%)"; exit 0; }
+done
+"""
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    """An environment with three tools that do what is known beforehand."""
+    (tmp_path / "bin").mkdir()
+    for name, text in {
+        "detect-test-pollution": BLAMES_AN_INNOCENT_CASE_AFTER_TWO_RUNS,
+        "pytest-bisect-tests": BLAMES_THE_POLLUTER_WITHOUT_A_RUN,
+        "git_bayesect": FINDS_THE_FIRST_RED_COMMIT_ONE_BY_ONE,
+    }.items():
+        (tmp_path / "bin" / name).write_text(text)
+        (tmp_path / "bin" / name).chmod(0o755)
+    return tmp_path
+
+
+def table(output: str) -> dict[str, dict[str, str]]:
+    """Return the table as a row a tool."""
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in output.splitlines() if line[:1] == "|"]
+    head, _, *cells = lines
+    return {row[head.index("tool")]: dict(zip(head, row, strict=True)) for row in cells}
+
+
+def test_runs_and_cases_of_every_tool_are_counted_and_its_answer_is_judged(tools: Path) -> None:
+    done = bench("bisect", "--quick", "--no-install", "--tools", str(tools))
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = table(done.stdout)
+    wanted = ("runs", "cases", "right")
+    assert tuple(rows["detect-test-pollution"][name] for name in wanted) == ("2", "5", "0/1, 1 an innocent case")
+    assert tuple(rows["pytest-bisect-tests"][name] for name in wanted) == ("0", "0", "1/1")
+    assert tuple(rows["git_bayesect"][name] for name in wanted) == ("3", "6", "1/1")
+    ours = rows["pooldiag"]
+    assert ours["right"] == "1/1"
+    assert int(ours["cases"]) > int(ours["runs"]) > 4
+    assert (ours["time"], ours["target"]) == ("1.00", "8 runs, 20 cases")
+
+
+def test_a_tool_that_is_not_there_is_named_in_the_table(tools: Path) -> None:
+    (tools / "bin" / "git_bayesect").unlink()
+    done = bench("bisect", "--kinds=flaky", "--trials=0", "--no-install", "--tools", str(tools))
+    assert done.returncode == 0
+    assert {name: row["target"] for name, row in table(done.stdout).items()} == {"git_bayesect": "not installed"}
+
+
+@pytest.fixture(scope="module")
+def program() -> dict[str, Any]:
+    """What `scripts/bench_bisect` defines, without a compiled file beside it."""
+    return runpy.run_path(str(CHECKOUT / "scripts" / "bench_bisect"), run_name="bench_bisect")
+
+
+@pytest.mark.skipif(not TOOLS.exists(), reason="scripts/bench bisect was not run here, and a test installs nothing")
+def test_the_tools_that_are_installed_here_find_the_polluter(program: dict[str, Any], tmp_path: Path) -> None:
+    there = [tool for tool in program["OTHERS"] if program["is_there"](TOOLS, tool)]
+    bench = program["Bench"](folder=tmp_path, tools=TOOLS, contenders=there)
+    efforts = list(bench.efforts(program["one"](4, (50,), 0)))
+    assert [effort.found for effort in efforts] == ["right"] * len(there)
+    assert all(effort.cases > effort.runs > 2 for effort in efforts)
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, list[list[int]]], list[bool]]:
+    """Play runs of a suite, all into one new log, and say which were red."""
+
+    def play(suite: Any, selections: list[list[int]]) -> list[bool]:  # noqa: ANN401 - comes from a script
+        log = tmp_path / "log"
+        log.write_text("")
+        monkeypatch.setenv("SUITE_LOG", str(log))
+        return [red(suite.text, numbers) for numbers in selections]
+
+    def red(text: str, numbers: list[int]) -> bool:
+        names: dict[str, Any] = {}
+        exec(text, names)
+        try:
+            for number in numbers:
+                names["test_case"](number)
+        except AssertionError:
+            return True
+        return False
+
+    return play
+
+
+def test_the_victim_is_red_after_all_that_is_needed_and_the_log_tells_what_ran(
+    program: dict[str, Any], runs: Callable[[Any, list[list[int]]], list[bool]], tmp_path: Path
+) -> None:
+    suite = program["Suite"](cases=6, needed=(2, 4))
+    assert runs(suite, [[6], [1, 2, 3, 4, 5, 6], [2, 6], [4, 6], [2, 4, 6]]) == [False, True, False, False, True]
+    assert program["counted"]((tmp_path / "log").read_text()) == (5, 14)
+
+
+def test_a_flaky_trial_can_be_made_again_and_differs_from_the_next(
+    program: dict[str, Any], runs: Callable[[Any, list[list[int]]], list[bool]]
+) -> None:
+    (group,) = program["Scale"](kinds=("flaky",), sizes=(13,), places=(31, 77), trials=2).groups
+    many = [[4, 10, 13]] * 100
+    first, second = (runs(suite, many) for suite in group.suites)
+    assert first == runs(group.suites[0], many)
+    assert first != second
+    assert 30 < sum(first) < 70
+
+
+@pytest.mark.parametrize(
+    ("blamed", "verdict"),
+    [
+        ((3, 8), "right"),
+        ((8, 3, 3), "right"),
+        ((8,), "a part of it"),
+        ((3, 5, 8), "more than it"),
+        ((3, 5), "an innocent case"),
+        ((), "no answer"),
+    ],
+)
+def test_an_answer_is_right_when_it_names_what_is_needed_and_nothing_else(
+    blamed: tuple[int, ...], verdict: str, program: dict[str, Any]
+) -> None:
+    assert program["judged"](blamed, (3, 8)) == verdict
+
+
+def test_the_polluter_is_at_every_place_and_in_a_large_suite_at_every_second(program: dict[str, Any]) -> None:
+    scale = program["Scale"](kinds=("one", "two", "flaky"), sizes=(100, 1000), places=(5, 31, 50, 77, 95), trials=6)
+    needed = {group.title: [suite.needed for suite in group.suites] for group in scale.groups}
+    assert needed == {
+        "100 cases, one polluter": [(5,), (31,), (50,), (77,), (95,)],
+        "1000 cases, one polluter": [(50,), (500,), (950,)],
+        "100 cases, two needed together": [(5, 95), (31, 77)],
+        "100 cases, one polluter, red in 50%": [(5,), (31,), (50,), (77,), (95,), (5,)],
+    }

@@ -20,6 +20,7 @@ from pooldiag.config import (
     parse_duration,
     parse_output,
     parse_pyproject,
+    parse_seeds,
     parse_size,
     parse_words,
     read_config,
@@ -145,6 +146,36 @@ def test_any_text_is_a_size_or_a_usage_error_and_so_for_durations(text: str) -> 
             assert value >= 0
 
 
+@given(st.lists(st.tuples(st.integers(0, 2**31 - 1), st.integers(0, 20)), min_size=1, max_size=20))
+def test_seeds_are_the_numbers_of_all_ranges_each_once_where_it_stands_first(parts: list[tuple[int, int]]) -> None:
+    ranges = [(first, min(first + more, 2**31 - 1)) for first, more in parts]
+    text = ", ".join(f"{first}..{last}" if first != last else f"{first}" for first, last in ranges)
+    every = [seed for first, last in ranges for seed in range(first, last + 1)]
+    assert parse_seeds(text) == tuple(sorted(set(every), key=every.index))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "is no seed and no range"),
+        ("1..", "is no seed and no range"),
+        ("1-3", "is no seed and no range"),
+        ("-1", "is no seed and no range"),
+        ("1,,2", "is no seed and no range"),
+        ("٣", "is no seed and no range"),
+        ("9" * 5000, "is no seed and no range"),
+        ("3..1", "ends before it begins"),
+        ("2147483648", "beyond the last seed"),
+        ("1..10001", "more than 10000"),
+        ("1..5000,1..5001", "more than 10000"),
+    ],
+)
+def test_what_are_no_seeds_or_too_many_is_refused_in_few_words(text: str, problem: str) -> None:
+    with pytest.raises(UsageError, match=rf"^--seeds: .*{problem}") as raised:
+        parse_seeds(text, what="--seeds")
+    assert len(raised.value.problem) < 200
+
+
 # Commands and outputs
 
 
@@ -222,6 +253,7 @@ repeat = 3
 budget = 7200
 confidence = 0.99
 max_runs = 2
+jobs = 4
 """
 
 
@@ -256,7 +288,7 @@ def test_every_key_is_read_and_relative_paths_start_at_the_file() -> None:
         lock=LockConfig(paths=(Path("/project/gpu.lock"), Path("/var/lock/other")), wait_seconds=2700),
         disk=DiskConfig(floor_bytes=2**31, need_bytes=34 * 10**9),
         memory=MemoryConfig(floor_bytes=2**29),
-        run=RunConfig(repeat=3, budget_seconds=7200, confidence=0.99, max_runs=2),
+        run=RunConfig(repeat=3, budget_seconds=7200, confidence=0.99, max_runs=2, jobs=4),
     )
 
 
@@ -327,6 +359,7 @@ def test_no_lock_paths_and_no_word_about_them_are_told_apart() -> None:
         ("[run]\nmax_runs = [0x" + "f" * 5000 + "]", "run.max_runs = ", "a whole number"),
         ("[run]\nrepeat = 0", "run.repeat = 0", "1 or more"),
         ("[run]\nrepeat = 2.0", "run.repeat = 2.0", "a whole number"),
+        ("[run]\njobs = 0", "run.jobs = 0", "1 or more"),
         ("[run]\nconfidence = 1", "run.confidence = 1", "between 0 and 1"),
         ("[run]\nconfidence = 99.0", "run.confidence = 99.0", "between 0 and 1"),
         ("[run]\nbudget = 1979-05-27", "run.budget = ", "a duration"),

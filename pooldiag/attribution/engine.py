@@ -23,7 +23,7 @@ from pooldiag.attribution.evidence import RoleEvidence
 from pooldiag.attribution.mechanisms import MECHANISMS
 from pooldiag.attribution.rates import greens_until, rate_of
 from pooldiag.model.arms import Role
-from pooldiag.model.attributions import Attribution, Candidate, Prediction, RuledOut, Status
+from pooldiag.model.attributions import Attribution, Candidate, Prediction, RuledOut, Status, percent
 from pooldiag.model.readings import Sight, Signature
 from pooldiag.model.settings import BASELINE_RUNS, DEFAULT_CONFIDENCE, DEFAULT_MAX_RUNS
 
@@ -127,11 +127,6 @@ def _settled(evidence: Sequence[RoleEvidence]) -> bool:
     """Tell whether every arm shows one thing only, and one of them often enough: so it goes on."""
     steady = all(len(set(known.sights)) <= 1 for known in evidence)
     return steady and max(len(known.sights) for known in evidence) >= _SETTLING_RUNS
-
-
-def percent(share: float) -> str:
-    """Write a probability as it can be promised: 99.97 % is not 100 %."""
-    return f"{math.floor(share * 1000) / 10:g} %"
 
 
 def _first_of_all(evidence: Sequence[RoleEvidence], plan: Plan) -> Role | None:

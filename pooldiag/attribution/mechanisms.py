@@ -4,6 +4,9 @@ from pooldiag.model.arms import Role
 from pooldiag.model.attributions import Mechanism, Prediction
 from pooldiag.model.readings import SignatureKind
 
+BISECT = "bisect the order"
+"""How a question ends that a bisection answers."""
+
 _ROLES = (
     Role.BASELINE,
     Role.BYPASS,
@@ -27,7 +30,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         title="block reuse across devices",
         meaning="the pool handed a block that one device's allocator made to a buffer of another device",
         advice="Put the device into the key of the pool's free list, and let a pool refuse a foreign backend.",
-        leaves_open=("which earlier case left the block: bisect the order",),
+        leaves_open=(f"which earlier case left the block: {BISECT}",),
         predictions=_row("R G R G G R R G"),
     ),
     Mechanism(
@@ -70,7 +73,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         title="state between cases, outside the pool",
         meaning="an earlier case leaves state that no pool holds (a static, a file, a device setting)",
         advice="Leave the pool alone; look for globals, files and settings that the victim shares with earlier cases.",
-        leaves_open=("which earlier case leaves the state: bisect the order",),
+        leaves_open=(f"which earlier case leaves the state: {BISECT}",),
         predictions=_row("R R R R R R R G"),
     ),
     Mechanism(

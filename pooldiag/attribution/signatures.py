@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pooldiag.model.outcomes import CaseResult, CaseStatus, Outcome, OutputFile
 from pooldiag.model.readings import Signature, SignatureKind
@@ -14,6 +15,10 @@ _NUMBERS = re.compile(r"0x[0-9a-fA-F]+|\d+")
 OUTPUT = "output "
 """How the place of a signature about an absent or short output begins."""
 
+_FIRST, _BETWEEN, _LAST = "before the first case", "between two cases", "after the last case"
+_ENDED_AFTER, _NEVER_STARTED = "ended after ", "never started: "
+_AMONG_CASES = (_FIRST, _BETWEEN, _LAST, _ENDED_AFTER, _NEVER_STARTED)
+
 
 def signatures(outcome: Outcome) -> tuple[Signature, ...]:
     """Return every failure that the outcome holds; none when it is green."""
@@ -23,6 +28,19 @@ def signatures(outcome: Outcome) -> tuple[Signature, ...]:
     failures = tuple(_failures(outcome))
     rest = () if ending or failures else tuple(_unexplained(outcome))
     return tuple(dict.fromkeys((*ending, *failures, *rest, *_outputs(outcome))))
+
+
+def same_red(found: Signature, wanted: Signature) -> bool:
+    """Tell whether a run of other cases shows the same red.
+
+    A place that only says between which cases a run ended is not compared: it depends on what was selected.
+    """
+    return _anywhere(found) == _anywhere(wanted)
+
+
+def _anywhere(signature: Signature) -> Signature:
+    among = signature.case is None and (signature.place or "").startswith(_AMONG_CASES)
+    return replace(signature, place=None) if among else signature
 
 
 def ending_signal(completed: Completed) -> str | None:
@@ -40,6 +58,8 @@ def _ending(outcome: Outcome) -> tuple[Signature, ...]:
     broken = _broken_case(outcome)
     if outcome.completed.ending is Ending.TIMED_OUT:
         return (_hang(outcome, broken),)
+    if outcome.completed.ending is Ending.LOST:
+        return (_at(SignatureKind.CRASH, outcome, broken, place=outcome.completed.words),)
     signal = ending_signal(outcome.completed) or (broken.signal if broken else None)
     if signal is not None:
         return (_at(SignatureKind.CRASH, outcome, broken, signal=signal),)
@@ -88,8 +108,8 @@ def _outside(outcome: Outcome) -> str | None:
     if outcome.selection is None:
         return None
     if not outcome.report.results:
-        return "before the first case"
-    return "after the last case" if outcome.finished == outcome.selected else "between two cases"
+        return _FIRST
+    return _LAST if outcome.finished == outcome.selected else _BETWEEN
 
 
 def _failures(outcome: Outcome) -> Iterator[Signature]:
@@ -109,10 +129,10 @@ def _unexplained(outcome: Outcome) -> Iterator[Signature]:
     """Yield what no case explains: cases that never started, or a bad exit code beside a green report."""
     if outcome.selected is not None and outcome.finished < outcome.selected:
         last = outcome.report.results[-1].case.name if outcome.report.results else "no case"
-        yield Signature(kind=SignatureKind.COUNT, place=f"ended after {last}")
+        yield Signature(kind=SignatureKind.COUNT, place=f"{_ENDED_AFTER}{last}")
     elif (missing := _never_started(outcome)) is not None:
-        yield Signature(kind=SignatureKind.COUNT, place=f"never started: {missing}")
-    elif outcome.completed.exit_code != 0:
+        yield Signature(kind=SignatureKind.COUNT, place=f"{_NEVER_STARTED}{missing}")
+    elif outcome.completed.exit_code != 0 and outcome.completed.ending is not Ending.ENOUGH:
         mark = outcome.text_marks[0] if outcome.text_marks else outcome.completed.words
         yield Signature(kind=SignatureKind.FAILURE, place=mark)
 

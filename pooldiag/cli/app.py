@@ -1,15 +1,60 @@
 """The Typer application: every command by name, each in a file of its own."""
 
+from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Annotated
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from pooldiag import __version__
-from pooldiag.cli.attribute import attribute
-from pooldiag.cli.profiles import profiles
+from pooldiag.cli.problems import tell
+from pooldiag.errors import UsageError
+
+_RUN_TARGETS = ("attribute", "bisect", "orders")
+_COMMANDS = (*_RUN_TARGETS, "profiles")
+
+
+def _imported(name: str) -> Callable[..., None]:
+    """Import a command: its options alone take milliseconds, so nobody waits for those of another command."""
+    match name:
+        case "attribute":
+            from pooldiag.cli.attribute import attribute as command  # noqa: PLC0415
+        case "bisect":
+            from pooldiag.cli.bisect import bisect as command  # noqa: PLC0415
+        case "orders":
+            from pooldiag.cli.orders import orders as command  # noqa: PLC0415
+        case "profiles":
+            from pooldiag.cli.profiles import profiles as command  # noqa: PLC0415
+        case _:
+            nearest = get_close_matches(name, _COMMANDS, n=1, cutoff=0)[0]
+            raise UsageError(f"{name!r} is no command", hint=f"nearest: {nearest}; `pooldiag --help` tells them all")
+    return command
+
+
+class _Commands(TyperGroup):
+    """The commands, made one at a time."""
+
+    def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002 - the same in any context
+        """Return their names, in the order of the help."""
+        return [*_COMMANDS]
+
+    def get_command(self, ctx: object, cmd_name: str) -> TyperCommand:  # noqa: ARG002 - the same
+        """Return one; UsageError for a name of none."""
+        alone = typer.Typer(add_completion=False)
+        runs_target = cmd_name in _RUN_TARGETS
+        settings = {"allow_interspersed_args": not runs_target}  # what follows TARGET is the target's own
+        alone.command(name=cmd_name, context_settings=settings, no_args_is_help=runs_target)(_imported(cmd_name))
+        command = get_command(alone)
+        if not isinstance(command, TyperCommand):
+            raise TypeError(command)
+        return command
+
 
 app = typer.Typer(
     name="pooldiag",
+    cls=_Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -18,12 +63,6 @@ app = typer.Typer(
         "default_map": {"help": False},  # else Typer imports Pydantic to read the --help that was not given
     },
 )
-app.command(
-    name="attribute",
-    context_settings={"allow_interspersed_args": False},
-    no_args_is_help=True,
-)(attribute)
-app.command(name="profiles")(profiles)
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it with the option's value
@@ -39,3 +78,23 @@ def pooldiag(
     ] = False,
 ) -> None:
     """Find out why a test binary is red: memory pool, stale scratch, race, state between cases, or a plain bug."""
+
+
+def exit_code_of_words() -> int:
+    """Run the command that was typed, and return its exit code; what Typer cannot read gets one line, as all else."""
+    try:
+        return int(app(standalone_mode=False))
+    except UsageError as error:
+        tell(error)
+        return error.exit_code
+    except typer.TyperException as error:
+        if error.format_message().strip():  # without: nothing was typed, and the help is shown
+            command = getattr(getattr(error, "ctx", None), "command_path", "pooldiag")
+            tell(UsageError(_said(error), hint=f"see {command} --help"))
+        return error.exit_code
+
+
+def _said(error: typer.TyperException) -> str:
+    """Return Typer's message as one of ours: no sentence, on one line."""
+    message = " ".join(error.format_message().split()).rstrip(".")
+    return message[:1].lower() + message[1:]

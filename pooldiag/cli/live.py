@@ -1,7 +1,7 @@
 """What a diagnosis shows while it runs, on stderr: a live view on a terminal, one line an event elsewhere."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -13,9 +13,35 @@ from rich.table import Table
 from rich.text import Text
 
 from pooldiag.model.arms import Arm
-from pooldiag.model.events import CaseStarted, Event, LockHeld, LockWait, Planned, Reported, RunStarted
+from pooldiag.model.bisections import BisectReport, OrdersReport
+from pooldiag.model.events import (
+    CaseStarted,
+    Event,
+    LockHeld,
+    LockWait,
+    OrderStarted,
+    Planned,
+    Reported,
+    RunEnded,
+    RunStarted,
+    Searching,
+)
 from pooldiag.model.reports import ArmResult, AttributeReport
-from pooldiag.render import assertions, cases, duration, rate, result, run_line, runs_of, seconds, visible
+from pooldiag.render import (
+    Report,
+    assertions,
+    best,
+    cases,
+    duration,
+    phase,
+    rate,
+    red_orders,
+    result,
+    run_line,
+    runs_of,
+    seconds,
+    visible,
+)
 
 REFRESHES_PER_SECOND = 8
 SECONDS_BETWEEN_WAIT_LINES = 60.0
@@ -54,13 +80,17 @@ class QuietView:
 
 
 class PlainView:
-    """Writes one line for each event that matters: the lock being waited for (at once, then rarely), a finished run."""
+    """Writes one line for each event that matters: the lock being waited for (at once, then rarely), a finished run.
+
+    A phase of a search has a line when it begins, and each of its runs one when it ends.
+    """
 
     def __init__(self, console: Console, *, clock: Clock = time.monotonic) -> None:
         self._console = console
         self._clock = clock
         self._runs: set[str] = set()
         self._waited_at: float | None = None
+        self._phase: str | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -78,18 +108,32 @@ class PlainView:
                 self._console.file.flush()
 
     def _lines(self, event: Event) -> list[str]:
+        lines: list[str] = []
         match event:
             case LockWait() if self._is_due():
-                return [_waiting(event, event.seconds)]
+                lines = [_waiting(event, event.seconds)]
             case LockHeld() if self._waited_at is not None:
-                return [f"lock held after {duration(event.waited_seconds)}"]
+                lines = [f"lock held after {duration(event.waited_seconds)}"]
             case Planned():
-                return [_plan(event)]
+                lines = [_plan(event)]
+            case Searching():
+                lines = self._step(event)
+            case OrderStarted():
+                lines = [_order(event)]
             case Reported(report=report):
                 fresh = [run for run in runs_of(report) if run.id not in self._runs]
                 self._runs.update(run.id for run in fresh)
-                return [run_line(run) for run in fresh]
-        return []
+                lines = [run_line(run) for run in fresh]
+        return lines
+
+    def _step(self, event: Searching) -> list[str]:
+        """Say that a phase begins, and how a run of the search ended; its report need not tell it again."""
+        begins = [] if event.phase == self._phase else [phase(event.phase)]
+        self._phase = event.phase
+        if event.probed is None:
+            return begins
+        self._runs.add(event.probed.run)
+        return [*begins, _probe_line(event)]
 
     def _is_due(self) -> bool:
         now = self._clock()
@@ -107,10 +151,21 @@ class _State:
     planned: Planned | None = None
     wait: LockWait | None = None
     wait_told: float = 0.0
-    run: RunStarted | None = None
-    run_started: float = 0.0
+    running: tuple[tuple[RunStarted, float], ...] = ()  # with the times at which they began
     case: CaseStarted | None = None
-    report: AttributeReport | None = None
+    search: Searching | None = None
+    order: OrderStarted | None = None
+    report: Report | None = None
+
+    @property
+    def run(self) -> RunStarted | None:
+        """The only run that goes on."""
+        return self.running[0][0] if len(self.running) == 1 else None
+
+    def without(self, run: str) -> "_State":
+        """Forget a run that is over."""
+        running = tuple(entry for entry in self.running if entry[0].run != run)
+        return replace(self, running=running, case=None)
 
 
 @dataclass(slots=True)
@@ -156,17 +211,25 @@ class LiveView:
         state = self._state
         match event:
             case LockWait():
-                return replace(state, wait=event, wait_told=now)
+                state = replace(state, wait=event, wait_told=now)
             case LockHeld():
-                return replace(state, wait=None)
+                state = replace(state, wait=None)
             case Planned():
-                return replace(state, planned=event)
+                state = replace(state, planned=event)
             case RunStarted():
-                return replace(state, run=event, run_started=now, case=None, wait=None)
+                others = state.without(event.run).running
+                state = replace(state, running=(*others, (event, now)), case=None, wait=None)
             case CaseStarted():
-                return replace(state, case=event)
+                state = replace(state, case=event)
+            case RunEnded(run=run):
+                state = state.without(run)
+            case Searching(probed=probed):
+                state = replace(state if probed is None else state.without(probed.run), search=event)
+            case OrderStarted():
+                state = replace(state, order=event)
             case Reported(report=report):
-                return replace(state, report=report, run=None, case=None)
+                state = replace(_after_report(state, report), report=report, case=None)
+        return state
 
     def screen(self) -> RenderableType:
         """Return what is on screen now; a view that cannot be drawn is empty."""
@@ -177,6 +240,8 @@ class LiveView:
     def _drawn(self, state: _State, now: float) -> RenderableType:
         """Draw what moves first: a low terminal cuts the end."""
         lines = [Text(_safe(self.console, line), overflow="fold") for line in _lines(state, now)]
+        if state.search is not None and state.search.victim is not None:
+            lines.append(self._one_line(f"       victim: {state.search.victim}"))
         if state.wait is None and state.run is not None and (state.case or state.run.cases is not None):
             lines.append(self._one_line(_case_line(state.run, state.case)))
         table = _arm_table(self.console, state)
@@ -187,14 +252,69 @@ class LiveView:
         return Text(_safe(self.console, line), no_wrap=True, overflow=overflow)
 
 
+def _after_report(state: _State, report: Report) -> _State:
+    """Forget the runs that are over: `attribute` makes one at a time, elsewhere others may go on."""
+    if isinstance(report, AttributeReport):
+        return replace(state, running=())
+    over = {run.id for run in runs_of(report)}
+    return replace(state, running=tuple(entry for entry in state.running if entry[0].run not in over))
+
+
 def _lines(state: _State, now: float) -> list[str]:
-    """Say what is going on: the wait for the lock, or the run."""
+    """Say what is going on: the wait for the lock, or the search or the order, and the runs."""
     if state.wait is not None:
         return [_waiting(state.wait, state.wait.seconds + now - state.wait_told)]
+    told = (
+        *(() if state.search is None else _search_lines(state.search)),
+        *(() if state.order is None else (_order_line(state.order, state.report),)),
+        _runs_line(state, now),
+    )
     elapsed = _clock_face(now - state.started)
-    if state.run is None:
-        return [f"{elapsed}  between runs" if state.report else f"{elapsed}  preparing"]
-    return [f"{elapsed}  run {state.run.number}: {state.run.arm.role}, {_clock_face(now - state.run_started)}"]
+    return [f"{elapsed}  {told[0]}", *(f"{' ' * len(elapsed)}  {line}" for line in told[1:])]
+
+
+def _runs_line(state: _State, now: float) -> str:
+    if not state.running:
+        return "between runs" if state.report or state.search else "preparing"
+    if state.run is not None:
+        return f"run {state.run.number}: {state.run.arm.role}, {_clock_face(now - state.running[0][1])}"
+    numbers = ", ".join(str(run.number) for run, _ in state.running)
+    return f"{len(state.running)} runs at once: {numbers}; the longest for {_clock_face(now - state.running[0][1])}"
+
+
+def _search_lines(search: Searching) -> Iterator[str]:
+    """Yield what the search does, what it has spent and may need, and what it knows."""
+    yield f"{phase(search.phase)}: {_spent(search)}"
+    if known := best(search.red_with, search.green_with):
+        yield f"so far: {known}"
+
+
+def _spent(search: Searching) -> str:
+    runs = f"{search.runs} run{'' if search.runs == 1 else 's'} done"
+    return runs if search.most_left is None else f"{runs}, at most {search.most_left} left"
+
+
+def _probe_line(search: Searching) -> str:
+    """Say how one run of the search ended."""
+    probed = search.probed
+    if probed is None:
+        return ""
+    number, _, _ = probed.run.partition("-")
+    recalled = " (recalled)" if search.recalled else ""
+    known = best(search.red_with, search.green_with)
+    ran = f"{probed.cases} case{'' if probed.cases == 1 else 's'}"
+    return f"run {number}{recalled}: {ran} run, {probed.reading}; {_spent(search)}" + (f"; {known}" if known else "")
+
+
+def _order(event: OrderStarted) -> str:
+    return f"order {event.number}/{event.of}: {event.order}"
+
+
+def _order_line(event: OrderStarted, report: Report | None) -> str:
+    """Say which order runs, and how the earlier ones read."""
+    if isinstance(report, OrdersReport) and report.orders:
+        return f"{_order(event)}; {red_orders(report)} red so far"
+    return _order(event)
 
 
 def _case_line(run: RunStarted, case: CaseStarted | None) -> str:
@@ -206,7 +326,8 @@ def _case_line(run: RunStarted, case: CaseStarted | None) -> str:
 
 def _arm_table(console: Console, state: _State) -> Table | None:
     """Return the table of all planned arms, as far as it is filled; None before there is a plan."""
-    results = {} if state.report is None else {arm.arm: arm for arm in state.report.arms}
+    report = _arms_of(state.report)
+    results = {} if report is None else {arm.arm: arm for arm in report.arms}
     arms = dict.fromkeys((*(() if state.planned is None else state.planned.arms), *results))
     if not arms:
         return None
@@ -214,9 +335,19 @@ def _arm_table(console: Console, state: _State) -> Table | None:
     for name in ("Arm", "Result", "Red", "Cases", "Assertions", "Seconds"):
         table.add_column(name, overflow="fold")
     for arm in arms:
-        running = state.run is not None and state.run.arm == arm
+        running = any(run.arm == arm for run, _ in state.running)
         table.add_row(*(Text(_safe(console, cell)) for cell in _cells(arm, results.get(arm), running=running)))
     return table
+
+
+def _arms_of(report: Report | None) -> AttributeReport | None:
+    """Return the report of the arms: of a bisection the one about the minimal set."""
+    match report:
+        case AttributeReport():
+            return report
+        case BisectReport():
+            return report.attribution
+    return None
 
 
 def _cells(arm: Arm, found: ArmResult | None, *, running: bool) -> tuple[str, ...]:

@@ -2,9 +2,9 @@
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from pooldiag.cli.flags import AttributeFlags
+from pooldiag.cli.flags import AttributeFlags, RunFlags
 from pooldiag.cli.settings import Decided, decide
 from pooldiag.cli.streams import say
 from pooldiag.errors import ExitCode, UsageError
@@ -18,35 +18,33 @@ from pooldiag.render import visible
 def say_plan(flags: AttributeFlags) -> ExitCode:
     """Do all of `pooldiag attribute --dry-run` and return its exit code."""
     decided = decide(flags)
+    settings = decided.settings
+    return say_lines(flags, [*fact_lines(decided, f"{settings.order}"), "", _strategy(settings), *arm_lines(settings)])
+
+
+def say_lines(flags: RunFlags, lines: Iterable[str]) -> ExitCode:
+    """Print the plan of a command, and return its exit code."""
     if flags.json:
         raise UsageError("--dry-run prints no report, so there is no JSON of it", hint="leave --json out")
-    say(plan(decided, inherited_changes(os.environ, decided.settings.profile, decided.settings.keep_environment)))
+    say("".join(f"{visible(line)}\n" for line in lines))
     return ExitCode.GREEN
 
 
-def plan(decided: Decided, removed: tuple[tuple[str, str], ...]) -> str:
-    """Return the plan as lines of text."""
-    return "".join(f"{visible(line)}\n" for line in _lines(decided, removed))
-
-
-def _lines(decided: Decided, removed: tuple[tuple[str, str], ...]) -> Iterator[str]:
+def fact_lines(decided: Decided, order: str) -> Iterator[str]:
+    """Yield what is known of the target, and how it is run."""
     settings = decided.settings
     target = settings.target
     yield f"target     {shlex.join([target.shown, *target.arguments])}"
     yield f"directory  {target.directory}"
     yield f"framework  {decided.framework.name}"
-    yield f"order      {settings.order}"
+    yield f"order      {order}"
     yield f"cases      {', '.join(settings.case_patterns) or 'all'}"
     yield f"profile    {settings.profile.name}: {settings.profile.title}"
     yield f"lock       {', '.join(map(str, settings.lock.paths)) or 'none'}"
-    if removed:
+    if removed := inherited_changes(os.environ, settings.profile, settings.keep_environment):
         yield f"removed    {', '.join(name for name, _ in removed)}"
     for path in settings.requires:
         yield f"requires   {path}"
-    yield ""
-    yield _strategy(settings)
-    for arm in settings.arms:
-        yield f"  {arm.role:<9} {_change(arm)}"
 
 
 def _strategy(settings: AttributeSettings) -> str:
@@ -54,6 +52,11 @@ def _strategy(settings: AttributeSettings) -> str:
         return f"The baseline runs {settings.repeat}x; once something is red, so does every arm."
     most = f"{settings.max_runs} runs at most"
     return f"The baseline runs {BASELINE_RUNS}x; what the runs show says which arm is next, {most}."
+
+
+def arm_lines(settings: AttributeSettings) -> Iterator[str]:
+    """Yield the arms, one a line."""
+    return (f"  {arm.role:<9} {_change(arm)}" for arm in settings.arms)
 
 
 def _change(arm: Arm) -> str:

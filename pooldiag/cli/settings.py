@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from pooldiag.attribution.acted import ENVIRONMENT_CALLS
 from pooldiag.census.layouts import LAYOUTS
-from pooldiag.cli.flags import AttributeFlags
+from pooldiag.cli.flags import AttributeFlags, RunFlags
 from pooldiag.config import (
     Config,
     TargetConfig,
@@ -63,7 +63,18 @@ class Decided:
 
 def decide(flags: AttributeFlags) -> Decided:
     """Read the configuration, look at the target's files, and decide everything; nothing of the target runs."""
-    config = find_config(Path.cwd()) if flags.config is None else read_config(flags.config)
+    decided = decide_common(flags, configuration(flags, Path.cwd()))
+    repeat = flags.repeat or decided.settings.repeat
+    return replace(decided, settings=replace(decided.settings, repeat=repeat))
+
+
+def configuration(flags: RunFlags, start: Path) -> Config:
+    """Read the configuration that is named, or the nearest one of a folder."""
+    return find_config(start) if flags.config is None else read_config(flags.config)
+
+
+def decide_common(flags: RunFlags, config: Config) -> Decided:
+    """Decide what is the same for every command that runs a target."""
     entry = _entry(flags, config)
     path, shown = _program(entry, named=flags.target == entry.name)
     searchable = describe(Path(entry.command[0]) if shown == entry.command[0] else path) is Kind.PROGRAM
@@ -90,7 +101,7 @@ def decide(flags: AttributeFlags) -> Decided:
     )
 
 
-def _entry(flags: AttributeFlags, config: Config) -> TargetConfig:
+def _entry(flags: RunFlags, config: Config) -> TargetConfig:
     """Return the target as the file has it, or an entry made of a path."""
     found = resolve_target(flags.target, config, Path.exists)
     if isinstance(found, TargetConfig):
@@ -106,19 +117,19 @@ def _program(entry: TargetConfig, *, named: bool) -> tuple[Path, str]:
     return Path.cwd() / word, word if "/" in word else f"./{word}"
 
 
-def _directory(flags: AttributeFlags, entry: TargetConfig) -> Path:
+def _directory(flags: RunFlags, entry: TargetConfig) -> Path:
     directory = Path.cwd() / flags.cwd if flags.cwd is not None else entry.directory
     if not directory.is_dir():
         raise UsageError(f"--cwd {directory}: no such directory", hint="name the directory that the runs start in")
     return directory
 
 
-def _framework(flags: AttributeFlags, entry: TargetConfig, marks: frozenset[bytes]) -> Framework:
+def _framework(flags: RunFlags, entry: TargetConfig, marks: frozenset[bytes]) -> Framework:
     wanted = flags.framework or entry.framework
     return recognise(marks) if wanted is None else _named(FRAMEWORKS, wanted, "--framework")
 
 
-def _profile(flags: AttributeFlags, entry: TargetConfig, marks: frozenset[bytes]) -> AllocatorProfile:
+def _profile(flags: RunFlags, entry: TargetConfig, marks: frozenset[bytes]) -> AllocatorProfile:
     wanted = flags.profile or entry.profile
     found = None if wanted is not None else recognise_profile(marks)
     base = found if wanted is None else _switched(_named(PROFILES, wanted, "--profile"))
@@ -155,12 +166,11 @@ def _names(profile: AllocatorProfile, files: tuple[Path, ...]) -> frozenset[str]
 
 
 def _settings(
-    flags: AttributeFlags, config: Config, entry: TargetConfig, target: Target, profile: AllocatorProfile
+    flags: RunFlags, config: Config, entry: TargetConfig, target: Target, profile: AllocatorProfile
 ) -> AttributeSettings:
-    words = tuple(_target_words(flags))
     arms = _arms(flags, config, profile)
     return AttributeSettings(
-        invocation=CommandLine(command="attribute", options=flags.words, target=words),
+        invocation=command_line("attribute", flags, AttributeFlags),
         target=target,
         order=_order(flags, entry),
         case_patterns=flags.case or entry.cases,
@@ -168,7 +178,7 @@ def _settings(
         profile=profile,
         arms=arms,
         left_out=tuple(arm.role for arm in arms_of(profile) if arm not in arms),
-        repeat=flags.repeat or config.run.repeat,
+        repeat=config.run.repeat,
         confidence=_confidence(flags, config),
         max_runs=flags.max_runs or config.run.max_runs or DEFAULT_MAX_RUNS,
         budget_seconds=_budget(flags, config),
@@ -184,7 +194,7 @@ def _settings(
     )
 
 
-def _arms(flags: AttributeFlags, config: Config, profile: AllocatorProfile) -> tuple[Arm, ...]:
+def _arms(flags: RunFlags, config: Config, profile: AllocatorProfile) -> tuple[Arm, ...]:
     """Return the baseline and the arms that may run: all, or those of the roles that were asked for."""
     arms = arms_of(profile)
     roles = (config.run.roles or ()) if flags.arms is None else parse_roles(flags.arms, what="--arms")
@@ -197,7 +207,7 @@ def _arms(flags: AttributeFlags, config: Config, profile: AllocatorProfile) -> t
     return tuple(arm for arm in arms if not roles or arm.role in {Role.BASELINE, *roles})
 
 
-def _confidence(flags: AttributeFlags, config: Config) -> float:
+def _confidence(flags: RunFlags, config: Config) -> float:
     share = _first(flags.confidence, config.run.confidence, DEFAULT_CONFIDENCE)
     if not LEAST_CONFIDENCE <= share < 1:
         raise UsageError(
@@ -206,14 +216,20 @@ def _confidence(flags: AttributeFlags, config: Config) -> float:
     return share
 
 
-def _budget(flags: AttributeFlags, config: Config) -> float | None:
+def _budget(flags: RunFlags, config: Config) -> float | None:
     seconds = _seconds(flags.budget, "--budget")
     if seconds == 0:
         raise UsageError("--budget 0 leaves no time for a run", hint="for instance 30m, 2h")
     return seconds if seconds is not None else config.run.budget_seconds
 
 
-def _target_words(flags: AttributeFlags) -> Iterable[str]:
+def command_line(command: str, flags: RunFlags, taken: type[RunFlags]) -> CommandLine:
+    """Return the line that gives these flags to a command, as far as it takes them."""
+    words = tuple(_target_words(flags))
+    return CommandLine(command=command, options=flags.words_for(taken), target=words, directory=Path.cwd())
+
+
+def _target_words(flags: RunFlags) -> Iterable[str]:
     """Return TARGET and its arguments as they were typed; `--` keeps a name that looks like a flag a name."""
     if flags.target.startswith("-"):
         yield "--"
@@ -221,7 +237,7 @@ def _target_words(flags: AttributeFlags) -> Iterable[str]:
     yield from flags.arguments
 
 
-def _order(flags: AttributeFlags, entry: TargetConfig) -> Order:
+def _order(flags: RunFlags, entry: TargetConfig) -> Order:
     kind = flags.order or entry.order or OrderKind.FILE
     seed = flags.seed if flags.seed is not None else entry.seed
     if kind is OrderKind.RAND:
@@ -249,7 +265,7 @@ def _size(text: str | None, option: str) -> int | None:
     return None if text is None else parse_size(text, what=option)
 
 
-def _timeout(flags: AttributeFlags, entry: TargetConfig) -> float | None:
+def _timeout(flags: RunFlags, entry: TargetConfig) -> float | None:
     seconds = _seconds(flags.timeout, "--timeout")
     if seconds == 0:
         raise UsageError("--timeout 0 ends every run at once", hint="for instance 90, 30m, 2h")
@@ -260,7 +276,7 @@ def _first(*values: float | None) -> float:
     return next(value for value in values if value is not None)
 
 
-def _lock(flags: AttributeFlags, config: Config) -> LockSettings:
+def _lock(flags: RunFlags, config: Config) -> LockSettings:
     if flags.no_lock and flags.lock and not os.environ.get("POOLDIAG_LOCK"):
         raise UsageError(f"--no-lock and --lock {flags.lock[0]} contradict each other", hint="give one of them")
     configured = config.lock.paths
@@ -276,7 +292,7 @@ def _default_lock() -> Path:
         raise UsageError(f"{DEFAULT_LOCK}: there is no home directory", hint="name a lock with --lock PATH") from error
 
 
-def _floors(flags: AttributeFlags, config: Config) -> Floors:
+def _floors(flags: RunFlags, config: Config) -> Floors:
     default = Floors()
     given = {
         "disk_bytes": (_size(flags.disk_floor, "--disk-floor"), config.disk.floor_bytes),
@@ -287,7 +303,7 @@ def _floors(flags: AttributeFlags, config: Config) -> Floors:
     return replace(default, **{name: value for name, value in chosen.items() if value is not None})
 
 
-def _notes(flags: AttributeFlags, framework: Framework, profile: AllocatorProfile, config: Config) -> Iterable[str]:
+def _notes(flags: RunFlags, framework: Framework, profile: AllocatorProfile, config: Config) -> Iterable[str]:
     if framework is BLACKBOX and flags.framework is None:
         yield "no known test framework: run as a black box, which reads the exit code and the outputs only"
     if not profile.arms:

@@ -2,19 +2,20 @@
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pooldiag.attribution.acted import Beforehand, acted
 from pooldiag.attribution.engine import PROBES_OF_A_GREEN, Plan, Spent, Step, conclude, greens_needed, next_step
 from pooldiag.attribution.evidence import RoleEvidence
-from pooldiag.attribution.mechanisms import MECHANISMS
+from pooldiag.attribution.mechanisms import BISECT, MECHANISMS
 from pooldiag.attribution.rates import rate_of
 from pooldiag.attribution.reading import read, sight
+from pooldiag.attribution.signatures import same_red
 from pooldiag.diagnose.canaries import canary_states
 from pooldiag.diagnose.commands import next_command, reproducer
 from pooldiag.diagnose.listing import Lister
 from pooldiag.diagnose.notes import notes, witnesses
-from pooldiag.diagnose.running import Runner
+from pooldiag.diagnose.running import Asked, Runner
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, InterruptedRunError, UsageError
 from pooldiag.frameworks.base import ListingError
@@ -50,15 +51,34 @@ def attribute(settings: AttributeSettings, tools: Tools) -> Iterator[AttributeRe
         yield diagnosis.report(partial=False)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What somebody else found out already: the cases to run, how they are run and listed, and the red in question."""
+
+    runner: Runner
+    lister: Lister
+    listing: Listing
+    cases: tuple[Case, ...]
+    signature: Signature
+
+
+def attribute_given(settings: AttributeSettings, tools: Tools, given: Given) -> Iterator[AttributeReport]:
+    """Run the arms on the given cases, with the lock held by the caller, to whom all errors go."""
+    diagnosis = _Diagnosis(settings, tools, given)
+    yield from diagnosis.runs()
+    yield diagnosis.report(partial=False)
+
+
 class _Diagnosis:
     """What is known so far; every run adds to it."""
 
-    def __init__(self, settings: AttributeSettings, tools: Tools) -> None:
+    def __init__(self, settings: AttributeSettings, tools: Tools, given: Given | None = None) -> None:
         self._settings = settings
         self._tools = tools
+        self._given = given
         self._began = tools.clock.monotonic()
-        self._runner: Runner | None = None
-        self._lister = Lister(settings, tools)
+        self._runner: Runner | None = None if given is None else given.runner
+        self._lister = Lister(settings, tools) if given is None else given.lister
         self._listing: Listing | None = None
         self._cases: tuple[Case, ...] = ()
         self._arms = settings.arms
@@ -78,8 +98,9 @@ class _Diagnosis:
 
     def runs(self) -> Iterator[AttributeReport]:
         """List, then run whatever arm the strategy asks for, until it asks for none."""
-        self._tools.disk.check_need()
-        self._runner = Runner(self._settings, self._tools)
+        if self._runner is None:
+            self._tools.disk.check_need()
+            self._runner = Runner(self._settings, self._tools)
         self._list()
         self._canaries = canary_states(self._settings.profile, self._arms, self._tools)
         self._tools.progress.told(Planned(arms=self._arms, cases=len(self._cases) or None))
@@ -92,6 +113,10 @@ class _Diagnosis:
             yield report
 
     def _list(self) -> None:
+        if self._given is not None:
+            self._listing, self._cases = self._given.listing, self._given.cases
+            self._selection = self._lister.select(self._listing, self._cases, order=self._settings.order)
+            return
         if not self._tools.framework.lists_cases:
             self._without_cases()
             return
@@ -152,7 +177,7 @@ class _Diagnosis:
         return next(arm for arm in self._arms if arm.role is role)
 
     def _run(self, runner: Runner, arm: Arm) -> Run:
-        outcome = runner.run(arm, self._selections(arm))
+        outcome = runner.run(Asked(arm=arm, selections=self._selections(arm), order=self._settings.order))
         reading = read(outcome)
         if reading.reading is Reading.GREEN and arm.isolation is Isolation.TOGETHER:
             runner.green(outcome)
@@ -169,7 +194,8 @@ class _Diagnosis:
         victims = [case for case in self._cases if case.name in red]
         alone = victims if victims and signature is not None and signature.case is not None else list(self._cases)
         try:
-            return tuple(self._lister.select(self._listing, (case,)) for case in alone)
+            order = self._settings.order
+            return tuple(self._lister.select(self._listing, (case,), order=order) for case in alone)
         except UsageError as error:
             raise BlockedError(f"the list of cases changes between runs: {error.problem}") from error
 
@@ -198,6 +224,8 @@ class _Diagnosis:
     def _signature(self) -> Signature | None:
         """Return the signature that the verdict is about: on a green baseline the first red of an arm."""
         known = self._known() or tuple(found for run in self._runs for found in run.reading.signatures)
+        if self._given is not None:
+            return next((found for found in known if same_red(found, self._given.signature)), self._given.signature)
         of_victim = (found for found in known if found.case is not None and found.case == self._settings.victim)
         return next(of_victim, known[0] if known else None)
 
@@ -267,6 +295,7 @@ class _Diagnosis:
             witnesses=witnesses(results),
             reproducer=None if shown is None else reproducer(self._settings, self._tools, results, shown),
             next=None if blocked else self._next_command(attribution, results),
+            invocation=self._settings.invocation,
             evidence=self._tools.evidence.path,
             lock=self._tools.lock.report(),
             disk=self._disk(),
@@ -283,6 +312,9 @@ class _Diagnosis:
             return Attribution(signature=signature, status=Status.BLOCKED)
         reason = None if self._step is None or self._step.role is not None else self._step.reason
         concluded = conclude(self._evidence(signature), signature=signature, plan=self._plan, reason=reason)
+        if self._given is not None:  # the order was bisected
+            open_questions = (text for text in concluded.not_established if not text.endswith(BISECT))
+            concluded = replace(concluded, not_established=tuple(open_questions))
         if self._listing is None:
             return replace(concluded, separators=tuple(_switchable(concluded.separators)))
         return concluded

@@ -7,40 +7,57 @@ from pooldiag.diagnose.running import OUTPUT_VARIABLE, OUTPUT_WORD
 from pooldiag.diagnose.tools import Tools
 from pooldiag.model.arms import Arm, Isolation, Role
 from pooldiag.model.attributions import Attribution, Status
+from pooldiag.model.bisections import BisectReport, BisectStatus, OrdersReport
 from pooldiag.model.cases import OrderKind, Selection
-from pooldiag.model.readings import Sight, Signature, SignatureKind
+from pooldiag.model.readings import Reading, Sight, Signature, SignatureKind
 from pooldiag.model.reports import ArmResult, NextCommand
 from pooldiag.model.runs import Environment
-from pooldiag.model.settings import AttributeSettings
+from pooldiag.model.settings import AttributeSettings, BisectSettings, CommandLine, OrdersSettings
 
 _MORE = 3
+_OF_EVERY_COMMAND = frozenset(
+    f"--{name}"
+    for name in (
+        *("case", "framework", "cwd", "before", "keep-env", "outputs", "requires", "fresh-check", "timeout", "grace"),
+        *("lock", "no-lock", "lock-wait", "disk-floor", "memory-floor", "need", "config"),
+    )
+)
 _GREEN_UNDER = {Role.BASELINE: "green as it is", Role.ISOLATE: "green alone"}
 
 
+HERE = "."
+"""The output folder of a line for people: where they type it."""
+
+
 def shell_line(
-    settings: AttributeSettings, tools: Tools, arm: Arm, selection: Selection | None, *, with_output: bool
+    settings: AttributeSettings, tools: Tools, arm: Arm, selection: Selection | None, *, out: str | None
 ) -> str:
-    """Return the line that repeats a run of `arm` by hand, without pooldiag, in the user's shell."""
+    """Return the line that repeats a run of `arm` by hand, without pooldiag, in the user's shell.
+
+    `out` is the output folder it names; None where the outputs do not matter.
+    """
     target = settings.target
     moved = target.directory != target.shell_directory
     words = (str(target.path) if moved else target.shown, *target.arguments, *arm.arguments)
-    argv = [word.replace(OUTPUT_WORD, ".") for word in words]
+    argv = [word.replace(OUTPUT_WORD, out or HERE) for word in words]
     argv += tools.framework.run_arguments(selection, settings.order, None)
-    line = _environment(tools, arm, with_output=with_output).command_line(argv)
+    line = _environment(tools, arm, out).command_line(argv)
     if moved:
         return f"cd {shlex.quote(str(target.directory))} && {line}"
     return line
 
 
-def _environment(tools: Tools, arm: Arm, *, with_output: bool) -> Environment:
+def _environment(tools: Tools, arm: Arm, out: str | None) -> Environment:
     """Leave out what only prints counters; name what the user's own shell would still set."""
     own = Environment(
         set=tuple(
-            (name, value.replace(OUTPUT_WORD, ".")) for name, value in arm.environment.set if name not in arm.shared
+            (name, value.replace(OUTPUT_WORD, out or HERE))
+            for name, value in arm.environment.set
+            if name not in arm.shared
         ),
         unset=arm.environment.unset,
     )
-    output = Environment(set=((OUTPUT_VARIABLE, "."),) if with_output else ())
+    output = Environment(set=() if out is None else ((OUTPUT_VARIABLE, out),))
     return Environment(unset=tuple(name for name, _ in tools.removed)).merged(own).merged(output)
 
 
@@ -55,7 +72,7 @@ def reproducer(
     selection = next(
         (part.selection for part in run.outcome.parts if signature in signatures(part)), run.outcome.selection
     )
-    return shell_line(settings, tools, arm, selection, with_output=signature.kind is SignatureKind.NAN)
+    return shell_line(settings, tools, arm, selection, out=HERE if signature.kind is SignatureKind.NAN else None)
 
 
 def next_command(
@@ -81,7 +98,7 @@ def _green_line(settings: AttributeSettings, tools: Tools, results: tuple[ArmRes
         return None
     outcome = cleared.shown.outcome
     selection = outcome.parts[0].selection if outcome.parts else outcome.selection
-    line = shell_line(settings, tools, cleared.arm, selection, with_output=False)
+    line = shell_line(settings, tools, cleared.arm, selection, out=None)
     return NextCommand(line=line, purpose=_GREEN_UNDER.get(cleared.arm.role, f"green under {cleared.arm.role}"))
 
 
@@ -90,3 +107,36 @@ def _other_order(settings: AttributeSettings) -> NextCommand:
     seed = (settings.order.seed or 0) + 1 if settings.order.kind is OrderKind.RAND else 1
     line = settings.invocation.having("--order=rand", f"--seed={seed}")
     return NextCommand(line=line, purpose="another order may be red")
+
+
+def next_of_bisect(settings: BisectSettings, report: BisectReport) -> NextCommand | None:
+    """Return what to type after a bisection: other orders, more runs, or the next red that depends on others."""
+    invocation = settings.invocation
+    if report.status is BisectStatus.GREEN:
+        return NextCommand(line=_as_command(invocation, "orders").having(), purpose="other orders may be red")
+    if report.status is BisectStatus.UNRESOLVED and report.runs >= settings.max_runs:
+        line = invocation.having(f"--max-runs={_MORE * settings.max_runs}", "--resume")
+        return NextCommand(line=line, purpose="more runs, those that are done not repeated")
+    if report.status is not BisectStatus.FOUND:
+        return None
+    others = [found.case for found in report.others if found.case not in {None, report.found.victim}]
+    if not others:
+        return None
+    return NextCommand(line=invocation.having(f"--victim={others[0]}"), purpose="the next red of this order")
+
+
+def next_of_orders(settings: OrdersSettings, report: OrdersReport) -> NextCommand | None:
+    """Return what to type after a survey of orders: bisect the one with the shortest prefix, else the first red one."""
+    reds = [one.order for one in report.orders if one.run is not None and one.run.reading.reading is Reading.RED]
+    if not reds:
+        return None
+    order = reds[0] if report.shortest is None else report.shortest.order
+    seed = () if order.seed is None else (f"--seed={order.seed}",)
+    line = _as_command(settings.invocation, "bisect").having(f"--order={order.kind}", *seed)
+    return NextCommand(line=line, purpose="which cases it takes, and what the arms say")
+
+
+def _as_command(invocation: CommandLine, command: str) -> CommandLine:
+    """Return the invocation of another command, with the options that every command takes."""
+    kept = tuple(word for word in invocation.options if word.partition("=")[0] in _OF_EVERY_COMMAND)
+    return CommandLine(command=command, options=kept, target=invocation.target)

@@ -8,8 +8,8 @@ from pathlib import Path
 from pooldiag.diagnose.running import OUTPUT_WORD, raise_if_interrupted
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, UsageError
-from pooldiag.frameworks.base import ListingError, confirms
-from pooldiag.model.cases import Case, Listing, Selection
+from pooldiag.frameworks.base import ListingError, arranged, confirms
+from pooldiag.model.cases import Case, Listing, Order, Selection
 from pooldiag.model.runs import Completed, Ending, Environment, Limits, RunRequest
 from pooldiag.model.settings import AttributeSettings
 
@@ -25,30 +25,36 @@ class Lister:
         self._tools = tools
         self._count = 0
 
-    def everything(self) -> Listing:
+    def everything(self, order: Order | None = None) -> Listing:
         """List all cases, those marked as skipped too where the framework tells them from others."""
-        listing = self.listing()
-        return listing if listing.tells_skipped else self.listing(Selection(cases=()))
+        listing = self.listing(order=order)
+        return listing if listing.tells_skipped else self.listing(Selection(cases=()), order=order)
 
-    def listing(self, selection: Selection | None = None) -> Listing:
-        """List the cases in running order; raise ListingError when the target gives no list to trust."""
+    def listing(self, selection: Selection | None = None, *, order: Order | None = None) -> Listing:
+        """List the cases in running order; raise ListingError when the target gives no list to trust.
+
+        Without an `order` it is the one of the settings.
+        """
         self._count += 1
         folder = self._tools.evidence.run_folder(f"00-listing-{self._count}")
         report = folder / "report.xml"
-        completed = self._tools.executor.execute(self._request(selection, folder, report))
+        completed = self._tools.executor.execute(
+            self._request(selection, order or self._settings.order, folder, report)
+        )
         raise_if_interrupted(completed)
         if completed.shortage is not None:
             raise BlockedError(completed.shortage)
         if completed.ending is Ending.NOT_STARTED:
             raise UsageError(f"{self._settings.target.shown} cannot be executed: {completed.stopped_by}")
         try:
-            return self._tools.framework.parse_listing(self._tools.files.read(report))
+            found = self._tools.framework.parse_listing(self._tools.files.read(report))
         except ListingError as error:
             raise ListingError(f"{error.problem} ({_ended(completed)})", hint=error.hint) from error
+        return arranged(found, order or self._settings.order) if self._tools.framework.any_order else found
 
-    def _request(self, selection: Selection | None, folder: Path, report: Path) -> RunRequest:
+    def _request(self, selection: Selection | None, order: Order, folder: Path, report: Path) -> RunRequest:
         target = self._settings.target
-        words = self._tools.framework.list_arguments(selection, self._settings.order, report)
+        words = self._tools.framework.list_arguments(selection, order, report)
         own = (word.replace(OUTPUT_WORD, str(folder / "out")) for word in target.arguments)
         return RunRequest(
             argv=(str(target.path), *own, *words),
@@ -70,17 +76,31 @@ class Lister:
             chosen.update(named)
         return tuple(case for case in listing.runnable if case in chosen)
 
-    def select(self, listing: Listing, wanted: tuple[Case, ...]) -> Selection:
-        """Find a way to ask for exactly these cases, and prove it by a listing."""
+    def select(self, listing: Listing, wanted: tuple[Case, ...], *, order: Order | None = None) -> Selection:
+        """Find a way to ask for exactly these cases, and prove it by a listing; `listing` is in the same order."""
         for selection in self._tools.framework.selections(listing, wanted):
-            everything = not selection.patterns and selection.first is None
-            if everything or confirms(self.listing(selection), selection):
+            everything = selection == Selection(cases=listing.runnable)
+            if (
+                everything
+                or self._tools.framework.any_order
+                or confirms(self.listing(selection, order=order), selection)
+            ):
                 return selection
         names = ", ".join(repr(case.name) for case in wanted[:3])
         raise UsageError(
             f"the framework cannot be asked for exactly these {len(wanted)} cases: {names}…",
             hint="choose fewer: a single case, or neighbours in the running order, can always be asked for",
         )
+
+
+def named_case(listing: Listing, name: str) -> Case:
+    """Return the one case of exactly this name; UsageError when there is none, or more than one."""
+    found = [case for case in listing.runnable if name in _spellings(case) or _in_one_line(name) == case.name]
+    if not found:
+        raise UsageError(f"{name!r} is no case that runs", hint=_nearest(name, listing))
+    if len(found) > 1:
+        raise UsageError(f"{name!r} names {len(found)} cases", hint="name cases whose names no other case has")
+    return found[0]
 
 
 def _named(cases: tuple[Case, ...], pattern: str) -> list[Case]:

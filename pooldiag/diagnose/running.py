@@ -1,55 +1,116 @@
-"""Running one arm once: checks before it, its processes, checks after it, and the outcome."""
+"""Running an arm: checks before it, its processes, checks after it, and the outcome; no finished run is made twice."""
 
-from collections.abc import Callable
-from dataclasses import replace
+import hashlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pooldiag.diagnose.observing import merge, process_notes, read_text, take_outputs, with_lengths
 from pooldiag.diagnose.tools import Tools
-from pooldiag.errors import BlockedError, InterruptedRunError
+from pooldiag.errors import BlockedError, InterruptedRunError, PooldiagError, RunLostError
 from pooldiag.model.arms import Arm, Isolation, Role
-from pooldiag.model.cases import Selection
-from pooldiag.model.events import CaseStarted, RunStarted
-from pooldiag.model.outcomes import Outcome, OutputFile
-from pooldiag.model.runs import Completed, Ending, Environment, Limits, RunRequest
+from pooldiag.model.cases import Case, Order, Selection
+from pooldiag.model.events import RunEnded, RunStarted
+from pooldiag.model.outcomes import CaseResult, Outcome
+from pooldiag.model.runs import Completed, Ending, Environment, Limits, RunRequest, Stream
 from pooldiag.model.settings import AttributeSettings
 
 OUTPUT_VARIABLE = "POOLDIAG_OUTPUT_DIR"
 OUTPUT_WORD = "{out}"
+REPORT = "report.xml"
 FIRST_TIMEOUT_SECONDS = 30 * 60.0
 _SHORTEST_TIMEOUT_SECONDS = 60.0
 _TIMEOUT_FACTOR = 10
 _SIGBUS = 7  # what a write to a mapping of a full tmpfs ends with
 _NOTHING_TO_BUILD = (b"no work to do", b"nothing to be done", b"up to date")  # ninja; make; make and others
+_MOST_LOSSES = 3  # so often one and the same run may end with pooldiag until that is the run's own doing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One run to be made: an arm, what it selects (one process each), and the order.
+
+    Once the report has told how `until` ended, the run is ended. `outputs_due` is False for a selection that is
+    not known to write the declared outputs.
+    """
+
+    arm: Arm
+    selections: tuple[Selection | None, ...]
+    order: Order
+    until: Case | None = None
+    outputs_due: bool = True
+
+    @property
+    def cases(self) -> int | None:
+        """How many cases it selects; None where no framework knows cases."""
+        return None if self.selections[0] is None else sum(len(one.cases) for one in self.selections if one)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Begun:
+    """A run under way: its name, and where the memo finds it again."""
+
+    asked: Asked
+    run: str
+    folder: Path
+    key: str
+    repeat: int
 
 
 class Runner:
-    """Runs arms, one at a time; remembers how long green runs took and how much they wrote."""
+    """Makes runs; remembers those that it made, how long green ones took, and how much they wrote."""
 
     def __init__(self, settings: AttributeSettings, tools: Tools) -> None:
         """Take the settings and the tools; nothing runs yet."""
         self._settings = settings
         self._tools = tools
-        self._count = 0
+        self._count = tools.evidence.runs_there()
+        self._asked_before: dict[str, int] = {}
         self._longest_green_seconds = 0.0
         self._longest_output: dict[str, int] = {}
         self._fingerprint = tools.files.fingerprint()
+        self.recalled = 0  # runs that were finished by an earlier, interrupted diagnosis
         tools.files.changes()  # what the first run changes is seen against this
 
-    def run(self, arm: Arm, selections: tuple[Selection | None, ...]) -> Outcome:
-        """Run an arm once: one process a selection. Raises BlockedError when it cannot be run at all."""
-        self._count += 1
-        run = f"{self._count:02d}-{arm.role}"
-        cases = None if selections[0] is None else sum(len(one.cases) for one in selections if one)
-        self._tools.progress.told(RunStarted(run=run, number=self._count, arm=arm, cases=cases))
-        folder = self._tools.evidence.run_folder(run)
-        self._prepare(folder)
-        parts = [
-            self._process(run, arm, selection, folder if len(selections) == 1 else folder / f"{number:03d}")
-            for number, selection in enumerate(selections, 1)
-        ]
-        whole = parts[0] if arm.isolation is Isolation.TOGETHER else merge(parts, _union(selections))
-        return self._checked(whole)
+    def run(self, asked: Asked) -> Outcome:
+        """Make one run. Raises BlockedError when it cannot be made at all."""
+        (outcome,) = self.run_all([asked])
+        return outcome
+
+    def run_all(self, asked: Sequence[Asked]) -> list[Outcome]:
+        """Make these runs, side by side if the executor can; take those that are finished already from the memo."""
+        keys = [self._key(one) for one in asked]
+        found = [self._recall(one, *key) for one, key in zip(asked, keys, strict=True)]
+        begun = [self._begin(one, *key) for one, key, done in zip(asked, keys, found, strict=True) if done is None]
+        made = iter(self._finished(begun))
+        return [next(made) if done is None else self._learned(done) for done in found]
+
+    def run_line(self, line: Callable[[str], str]) -> Outcome:
+        """Run a command line in the user's shell; `line` makes it, given the folder that outputs go to."""
+        shown = Asked(
+            arm=Arm(role=Role.BASELINE, arguments=(line(""),)), selections=(None,), order=self._settings.order
+        )
+        key, repeat = self._key(shown)
+        outcome = self._recall(shown, key, repeat)
+        if outcome is not None:
+            return outcome
+        begun = self._begin(shown, key, repeat)
+        out = begun.folder / "out"
+        request = RunRequest(
+            argv=("sh", "-c", line(str(out))),
+            directory=self._settings.target.shell_directory,
+            folder=begun.folder,
+            limits=self.limits(),
+        )
+        completed = self._execute(request)
+        if completed.ending is Ending.INTERRUPTED:
+            self._tools.memo.given_up(begun.run)
+        raise_if_interrupted(completed)
+        outputs = take_outputs(out, self._settings.outputs, self._tools.files)
+        return self._kept(
+            begun, Outcome(run=begun.run, arm=shown.arm, selection=None, completed=completed, outputs=outputs)
+        )
 
     def green(self, outcome: Outcome) -> None:
         """Learn from a run that read green: the time limit of the next ones grows from it."""
@@ -64,6 +125,107 @@ class Runner:
             timeout_seconds=FIRST_TIMEOUT_SECONDS if timeout is None else timeout,
             grace_seconds=self._settings.grace_seconds,
         )
+
+    def _key(self, asked: Asked) -> tuple[str, int]:
+        """Name what is run, and count how often it was asked for before."""
+        target = self._settings.target
+        facts = (
+            self._fingerprint,
+            (target.path, target.arguments, target.directory, self._tools.framework.name),
+            (self._tools.removed, self._tools.surroundings, self._settings.before, self._settings.outputs),
+            asked,
+        )
+        key = hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape"), usedforsecurity=False).hexdigest()
+        repeat = self._asked_before.get(key, 0)
+        self._asked_before[key] = repeat + 1
+        return key, repeat
+
+    def _recall(self, asked: Asked, key: str, repeat: int) -> Outcome | None:
+        """Return the outcome of a run that is finished, or that must not be begun again."""
+        outcome = self._tools.memo.recall(key, repeat)
+        if outcome is not None:
+            self.recalled += 1
+            return outcome
+        lost = self._tools.memo.lost(key, repeat)
+        if len(lost) >= _MOST_LOSSES or (lost and self._tools.memo.died_with_machine(lost[-1])):
+            return self._take_for_lost(asked, key, repeat, lost)
+        return None
+
+    def _take_for_lost(self, asked: Asked, key: str, repeat: int, lost: tuple[str, ...]) -> Outcome:
+        """Read what a run left that took pooldiag or the machine down: the case that was running did it."""
+        folder = self._tools.evidence.path / lost[-1]
+        how = "the machine went down" if self._tools.memo.died_with_machine(lost[-1]) else "pooldiag was killed"
+        reader = self._tools.framework.reader(asked.selections[0])
+        reader.feed(self._tools.files.read(folder / REPORT))
+        outcome = Outcome(
+            run=lost[-1],
+            arm=asked.arm,
+            selection=asked.selections[0],
+            completed=_lost(folder),
+            report=reader.result(),
+            no_answer=reader.problem(),
+            notes=(f"{how} in it, {len(lost)}x",),
+        )
+        self._tools.memo.finished(key, repeat, outcome)
+        return outcome
+
+    def _begin(self, asked: Asked, key: str, repeat: int) -> _Begun:
+        """Check what every run needs, make its folder, and mark it as begun."""
+        self._count += 1
+        run = f"{self._count:02d}-{asked.arm.role}"
+        self._tools.progress.told(RunStarted(run=run, number=self._count, arm=asked.arm, cases=asked.cases))
+        folder = self._tools.evidence.run_folder(run)
+        self._prepare(folder)
+        if self._tools.disk.shortage() is None:  # else it is not begun: the executor says why
+            self._tools.memo.started(run, key, repeat)
+        return _Begun(asked=asked, run=run, folder=folder, key=key, repeat=repeat)
+
+    def _finished(self, begun: Sequence[_Begun]) -> list[Outcome]:
+        """Make the runs that were begun; keep those that finish even if another one does not."""
+        if len(begun) == 1:
+            try:
+                return [self._kept(begun[0], self._made(begun[0], alone=True))]
+            except PooldiagError:
+                self._tools.memo.given_up(begun[0].run)
+                raise
+        with ThreadPoolExecutor(max_workers=max(1, len(begun))) as threads:
+            futures = [threads.submit(self._made, one, alone=False) for one in begun]
+        problems = [error for future in futures if (error := future.exception()) is not None]
+        outcomes = [
+            self._kept(one, future.result())
+            for one, future in zip(begun, futures, strict=True)
+            if future.exception() is None
+        ]
+        for one, future in zip(begun, futures, strict=True):
+            if future.exception() is not None:
+                self._tools.memo.given_up(one.run)
+        if problems:
+            raise next((error for error in problems if not isinstance(error, PooldiagError)), problems[0])
+        return outcomes
+
+    def _made(self, begun: _Begun, *, alone: bool) -> Outcome:
+        """Run the processes of one run; of several runs at a time each tells which one its cases are of."""
+        selections = begun.asked.selections
+        parts = [
+            self._process(begun, selection, folder, alone=alone)
+            for selection, folder in zip(selections, _folders(begun), strict=True)
+        ]
+        together = begun.asked.arm.isolation is Isolation.TOGETHER
+        return parts[0] if together else merge(parts, _union(selections))
+
+    def _kept(self, begun: _Begun, outcome: Outcome) -> Outcome:
+        checked = self._checked(outcome)
+        if not _voided(checked):  # that is made again, and may have left no room to say so
+            self._tools.memo.finished(begun.key, begun.repeat, checked)
+        self._tools.progress.told(RunEnded(run=begun.run))
+        return self._learned(checked)
+
+    def _learned(self, outcome: Outcome) -> Outcome:
+        """Remember how much was written."""
+        for output in outcome.outputs:
+            if output.census is not None:
+                self._longest_output[output.path] = max(self._longest_output.get(output.path, 0), output.census.n)
+        return outcome
 
     def _prepare(self, folder: Path) -> None:
         self._require_fixtures()
@@ -92,35 +254,50 @@ class Runner:
                 f"{option} {argv[0]} finds something to build", hint=f"build first; its output is in {folder}"
             )
 
-    def _process(self, run: str, arm: Arm, selection: Selection | None, folder: Path) -> Outcome:
-        out = folder / "out"
+    def _process(self, begun: _Begun, selection: Selection | None, folder: Path, *, alone: bool) -> Outcome:
+        asked, out = begun.asked, folder / "out"
         out.mkdir(parents=True, exist_ok=True)
+        for file in self._tools.framework.input_files(selection, asked.order, folder / REPORT):
+            self._tools.evidence.put(file.path, file.content)
         reader = self._tools.framework.reader(selection)
+        ended: set[Case] = set()
 
         def on_report(piece: bytes) -> None:
             for event in reader.feed(piece):
-                if isinstance(event, CaseStarted):
-                    self._tools.progress.told(event)
+                if isinstance(event, CaseResult):
+                    ended.add(event.case)
+                else:
+                    self._tools.progress.told(event if alone else replace(event, run=begun.run))
 
-        completed = self._tools.executor.execute(self._request(arm, selection, folder, on_report))
+        request = self._request(asked, selection, folder, on_report)
+        completed = self._execute(replace(request, enough=lambda: asked.until in ended))
         raise_if_interrupted(completed)
         text = read_text(completed, self._settings.profile, self._tools.files)
         return Outcome(
-            run=run,
-            arm=arm,
+            run=begun.run,
+            arm=asked.arm,
             selection=selection,
             completed=completed,
             report=reader.result(),
-            outputs=self._lengths(take_outputs(out, self._settings.outputs, self._tools.files)),
-            outputs_due=arm.isolation is Isolation.TOGETHER,
+            outputs=with_lengths(take_outputs(out, self._settings.outputs, self._tools.files), self._longest_output),
+            outputs_due=asked.outputs_due and asked.arm.isolation is Isolation.TOGETHER,
             printed=tuple(text.printed.values()),
             counters=text.counters,
             banners=frozenset(text.banners),
             text_marks=tuple(text.marks),
             void_marks=(f"the disk was full: {text.no_space}",) if text.no_space else (),
-            no_answer=self._too_slow(arm, completed),
+            no_answer=reader.problem() or self._too_slow(asked.arm, completed),
             notes=tuple(process_notes(completed)),
         )
+
+    def _execute(self, request: RunRequest) -> Completed:
+        """Execute; when what started the run is killed, make the next ones possible, and hold the lock again."""
+        try:
+            return self._tools.executor.execute(request)
+        except RunLostError:
+            self._tools.executor.restore()
+            self._tools.lock.retake()
+            return _lost(request.folder)
 
     def _too_slow(self, arm: Arm, completed: Completed) -> str | None:
         """Say that an arm ran into the limit that grew from faster runs: it may be slow, and need not hang."""
@@ -133,11 +310,11 @@ class Runner:
         )
 
     def _request(
-        self, arm: Arm, selection: Selection | None, folder: Path, on_report: Callable[[bytes], None]
+        self, asked: Asked, selection: Selection | None, folder: Path, on_report: Callable[[bytes], None]
     ) -> RunRequest:
-        target, out = self._settings.target, str(folder / "out")
-        report = folder / "report.xml"
-        words = self._tools.framework.run_arguments(selection, self._settings.order, report)
+        target, arm, out = self._settings.target, asked.arm, str(folder / "out")
+        report = folder / REPORT
+        words = self._tools.framework.run_arguments(selection, asked.order, report)
         return RunRequest(
             argv=tuple(word.replace(OUTPUT_WORD, out) for word in (str(target.path), *target.arguments, *arm.arguments))
             + words,
@@ -158,14 +335,6 @@ class Runner:
         )
         return removed.merged(own).merged(Environment(set=((OUTPUT_VARIABLE, out),)))
 
-    def _lengths(self, outputs: tuple[OutputFile, ...]) -> tuple[OutputFile, ...]:
-        """Compare lengths with earlier runs: an output that another run wrote in full can be short in this one."""
-        checked = with_lengths(outputs, self._longest_output)
-        for output in outputs:
-            if output.census is not None:
-                self._longest_output[output.path] = max(self._longest_output.get(output.path, 0), output.census.n)
-        return checked
-
     def _checked(self, outcome: Outcome) -> Outcome:
         """Void a run after which the target, a fixture or the disk is not what it was before."""
         marks = list(outcome.void_marks)
@@ -181,8 +350,25 @@ class Runner:
         return replace(outcome, void_marks=tuple(marks), notes=(*outcome.notes, *notes))
 
 
+def _folders(begun: _Begun) -> list[Path]:
+    """Return a folder for each process of a run: its own, or one below it where it has several."""
+    count = len(begun.asked.selections)
+    return [begun.folder] if count == 1 else [begun.folder / f"{number:03d}" for number in range(1, count + 1)]
+
+
 def _union(selections: tuple[Selection | None, ...]) -> Selection:
     return Selection(cases=tuple(case for one in selections if one for case in one.cases))
+
+
+def _lost(folder: Path) -> Completed:
+    return Completed(
+        ending=Ending.LOST, seconds=0.0, stdout=Stream(path=folder / "stdout"), stderr=Stream(path=folder / "stderr")
+    )
+
+
+def _voided(outcome: Outcome) -> bool:
+    """Tell whether a run was spoilt by what may be mended since: space, memory, a fixture, a changed target."""
+    return any(one.completed.shortage is not None or one.void_marks for one in (outcome, *outcome.parts))
 
 
 def raise_if_interrupted(completed: Completed) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pooldiag.frameworks.base import Framework
 from pooldiag.model.reports import MachineReport, TargetReport
-from pooldiag.ports import Clock, DeviceLock, Disk, Evidence, Executor, Files, Progress
+from pooldiag.ports import Clock, DeviceLock, Disk, Evidence, Executor, Files, Memo, Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,7 +14,8 @@ class Tools:
 
     Among them are those of the profile's symbols that stand in the binary itself. `libraries` are what it
     loads at its start. `searchable` is False for a target whose files cannot know such names (a script).
-    `removed` are the inherited variables that every run goes without, with the values they had.
+    `removed` are the inherited variables that every run goes without, with the values they had; `surroundings`
+    identifies all others.
     """
 
     executor: Executor
@@ -22,6 +23,7 @@ class Tools:
     disk: Disk
     files: Files
     evidence: Evidence
+    memo: Memo
     clock: Clock
     progress: Progress
     framework: Framework
@@ -31,4 +33,5 @@ class Tools:
     searchable: bool
     libraries: tuple[Path, ...] = ()
     removed: tuple[tuple[str, str], ...] = ()
+    surroundings: str = ""
     notes: tuple[str, ...] = ()

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import json
 import os
 import re
 import shutil
@@ -15,8 +16,10 @@ from pooldiag.errors import BlockedError
 
 FOLDER = ".pooldiag"
 REPORT = "report.json"
+JOURNAL = "journal.jsonl"
 BALLAST_BYTES = 2 * 2**20  # more than any report needs
 _NAME_CHARACTERS = 60
+_NUMBER = re.compile(r"\d+(?=-)", re.ASCII)  # of a run: `07-bypass`
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -35,10 +38,29 @@ class EvidenceFolder:
             home.mkdir(parents=True, exist_ok=True)
             _ignore_in_git(home)
             self.path = _make_new(home, name)
-            self._ballast = self.path / "ballast"
-            _allocate(self._ballast, BALLAST_BYTES)
+            self._open()
         except OSError as error:
-            _refuse("cannot make an evidence folder", home, error)
+            refuse("cannot make an evidence folder", home, error)
+
+    @classmethod
+    def resume(cls, path: Path) -> Self:
+        """Open the folder of an interrupted diagnosis; raise BlockedError when nothing can be written there.
+
+        Whoever has its journal open has the folder: open that first.
+        """
+        folder = cls.__new__(cls)
+        folder.path = path
+        try:
+            cls._open(folder)
+        except OSError as error:
+            refuse("cannot go on in the evidence folder", path, error)
+        return folder
+
+    def _open(self) -> None:
+        self._there = {entry.name for entry in os.scandir(self.path) if entry.is_dir(follow_symlinks=False)}
+        self._ballast = self.path / "ballast"
+        self.give_up_ballast()  # a killed diagnosis left its own
+        _allocate(self._ballast, BALLAST_BYTES)
 
     def __enter__(self) -> Self:
         return self
@@ -60,17 +82,42 @@ class EvidenceFolder:
                 self.give_up_ballast()
                 _replace(path, text)
         except OSError as error:
-            _refuse("cannot save", path, error)
+            refuse("cannot save", path, error)
         return path
 
+    def runs_there(self) -> int:
+        """Return the number of the last run that an interrupted diagnosis began here; 0 in a new folder.
+
+        Runs that are numbered from there on leave all folders as they are, also those of unfinished runs.
+        """
+        return max((int(number.group()) for name in self._there if (number := _NUMBER.match(name))), default=0)
+
     def run_folder(self, run: str) -> Path:
-        """Make and return the folder of a run, with an empty `out` in it; a run has one folder, once."""
+        """Make and return the folder of a run, with an empty `out` in it; a run has one folder, once.
+
+        One of an interrupted diagnosis (its listing, say) is moved aside.
+        """
         folder = self.path / run
         try:
+            self._move_aside(folder)
             (folder / "out").mkdir(parents=True)
         except OSError as error:
-            _refuse("cannot make the folder of a run", folder, error)
+            refuse("cannot make the folder of a run", folder, error)
         return folder
+
+    def _move_aside(self, folder: Path) -> None:
+        """Rename a folder that an interrupted diagnosis made, so that nothing of it is lost."""
+        if folder.name in self._there:
+            free = (folder.with_name(f"{folder.name}.before-{number}") for number in count(1))
+            folder.rename(next(path for path in free if not path.exists()))
+            self._there.remove(folder.name)
+
+    def put(self, path: Path, content: bytes) -> None:
+        """Write a file that a run reads, below the folder of that run."""
+        try:
+            path.write_bytes(content)
+        except OSError as error:
+            refuse("cannot write", path, error)
 
     def drop_outputs(self, run: str) -> None:
         """Empty each `out` of a run that a full disk voided: what it holds says nothing, and the space is needed."""
@@ -88,8 +135,39 @@ class EvidenceFolder:
 
 def folder_name(command: str, target: str, now: datetime) -> str:
     """Name a folder by time, command and target, in characters that need no quotes anywhere."""
-    plain = re.sub(r"[^A-Za-z0-9._+-]+", "_", target)[:_NAME_CHARACTERS].strip("._") or "target"
-    return f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{command}-{plain}"
+    return f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{command}-{_plain(target)}"
+
+
+def unfinished(parent: Path, *, command: str, target: str) -> Path | None:
+    """Find the folder of the last diagnosis of this kind that has a journal, and no whole report; None without one."""
+    pattern = re.compile(rf"(?P<first>\d{{8}}T\d{{6}}Z-{command}-{re.escape(_plain(target))})(-(?P<number>\d+))?")
+    home = parent / FOLDER
+    try:
+        names = set(os.listdir(home))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        refuse("cannot look for an interrupted diagnosis", home, error)
+    found = [match for name in names if (match := pattern.fullmatch(name))]
+    # `a-2` is the second diagnosis of `a` in one second, or one of `a-2`.
+    own = [match for match in found if match["number"] is None or match["first"] in names]
+    newest_first = sorted(own, key=lambda match: (match["first"], int(match["number"] or 1)), reverse=True)
+    return next((home / match[0] for match in newest_first if _is_unfinished(home / match[0])), None)
+
+
+def _plain(target: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._+-]+", "_", target)[:_NAME_CHARACTERS].strip("._") or "target"
+
+
+def _is_unfinished(folder: Path) -> bool:
+    """Tell whether there is something to go on with: a journal, and a report that is partial, absent or damaged."""
+    if not (folder / JOURNAL).is_file():
+        return False
+    try:
+        report = json.loads((folder / REPORT).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return True
+    return not isinstance(report, dict) or report.get("partial") is not False
 
 
 def _ignore_in_git(home: Path) -> None:
@@ -126,6 +204,7 @@ def _replace(path: Path, text: str) -> None:
         raise
 
 
-def _refuse(what: str, path: Path, error: OSError) -> NoReturn:
+def refuse(what: str, path: Path, error: OSError) -> NoReturn:
+    """Raise BlockedError for what the system said."""
     where = "free some space there" if error.errno in _FULL else "run in a folder that you may write to"
     raise BlockedError(f"{what}: {path}: {error.strerror}", hint=where) from error

@@ -21,6 +21,10 @@ class GuardedExecutor:
         completed = self._executor.execute(request)
         return replace(completed, shortage=completed.shortage or self._disk.shortage())
 
+    def restore(self) -> None:
+        """Pass it on."""
+        self._executor.restore()
+
 
 def not_run(
     request: RunRequest, ending: Ending, *, stopped_by: str | None = None, shortage: str | None = None

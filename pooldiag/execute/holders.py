@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 
 from pooldiag.execute.supervisor import command_line, read_process
@@ -28,7 +29,10 @@ def holders(path: Path) -> tuple[Holder, ...]:
     except OSError:
         return ()
     found = {holder.pid: holder for pid in _pids() for holder in _held_by(pid, wanted)}
-    return tuple(sorted(found.values(), key=lambda holder: _started(holder.pid)))
+    # One that ended since holds nothing any more: a loop's `sleep`, say.
+    seen = [(holder, read_process(holder.pid)) for holder in found.values()]
+    living = [(process.started, holder) for holder, process in seen if process is not None and process.state != "Z"]
+    return tuple(holder for _, holder in sorted(living, key=itemgetter(0)))
 
 
 def holder_words(path: Path) -> str | None:
@@ -45,11 +49,6 @@ def holder_words(path: Path) -> str | None:
 
 def _pids() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
-
-
-def _started(pid: int) -> int:
-    process = read_process(pid)
-    return process.started if process else 0
 
 
 def _held_by(pid: int, wanted: os.stat_result) -> list[Holder]:

@@ -5,32 +5,28 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE = 2  # the first wish ends a run in good order, the second at once; a third one raises where it stands
 
 
-class Interrupts:
-    """How often the user wished to stop, and a descriptor that is readable when a new wish came."""
+class Bell:
+    """A descriptor that is readable once something happened, for one who waits; rung from anywhere."""
 
     def __init__(self) -> None:
-        self.count = 0
         self.descriptor, self._wakeup = os.pipe()
         for descriptor in (self.descriptor, self._wakeup):
             os.set_blocking(descriptor, False)
 
-    def note(self, _number: int, _frame: FrameType | None) -> None:
-        """Count a signal (a signal handler)."""
-        self.count += 1
-        with contextlib.suppress(OSError):
+    def ring(self) -> None:
+        """Make the descriptor readable."""
+        with contextlib.suppress(OSError):  # it is full: readable already
             os.write(self._wakeup, b"!")
-        if self.count > _PATIENCE:
-            raise KeyboardInterrupt
 
     def drain(self) -> None:
-        """Make the descriptor unreadable until the next wish."""
+        """Make the descriptor unreadable until the next ring."""
         with contextlib.suppress(OSError):
             os.read(self.descriptor, 4096)
 
@@ -40,6 +36,53 @@ class Interrupts:
         os.close(self._wakeup)
 
 
+class Interrupts:
+    """How often the user wished to stop, and bells that ring at every wish: one for each who waits, in any thread.
+
+    A wish is heard of twice: by the handler, which runs when the main thread comes to it, and by a thread that
+    reads what the system wrote at once. A main thread that just began to wait for others comes to nothing.
+    """
+
+    def __init__(self) -> None:
+        self._handled = 0
+        self._read = 0
+        self._bells: tuple[Bell, ...] = ()  # replaced, never changed: a signal may come at any moment
+
+    def bell(self) -> Bell:
+        """Return a new bell. It lives until `close`: a handler under way could write into whatever came after it."""
+        bell = Bell()
+        self._bells = (*self._bells, bell)
+        return bell
+
+    @property
+    def count(self) -> int:
+        """How many wishes there were."""
+        return max(self._handled, self._read)
+
+    def note(self, _number: int, _frame: FrameType | None) -> None:
+        """Count a signal (a signal handler)."""
+        self._handled += 1
+        self._ring()
+        if self.count > _PATIENCE:
+            raise KeyboardInterrupt
+
+    def read(self, descriptor: int) -> None:
+        """Count the signals whose numbers come from a descriptor, until its end."""
+        while numbers := os.read(descriptor, 4096):
+            self._read += sum(number in SIGNALS for number in numbers)
+            self._ring()
+
+    def _ring(self) -> None:
+        for bell in self._bells:
+            bell.ring()
+
+    def close(self) -> None:
+        """Give all bells back."""
+        bells, self._bells = self._bells, ()
+        for bell in bells:
+            bell.close()
+
+
 @contextmanager
 def interruptible() -> Iterator[Interrupts]:
     """Turn SIGINT, SIGTERM and SIGHUP into wishes; a SIGHUP that nohup made ignored stays so.
@@ -47,15 +90,43 @@ def interruptible() -> Iterator[Interrupts]:
     Outside the main thread, where Python takes no signals, there are never any.
     """
     interrupts = Interrupts()
-    taken = SIGNALS if threading.current_thread() is threading.main_thread() else ()
-    before = {number: signal.getsignal(number) for number in taken}
+    is_main = threading.current_thread() is threading.main_thread()
+    try:
+        with (
+            _read_elsewhere(interrupts) if is_main else nullcontext(),
+            _handled(interrupts, SIGNALS if is_main else ()),
+        ):
+            yield interrupts
+    finally:
+        interrupts.close()
+
+
+@contextmanager
+def _handled(interrupts: Interrupts, numbers: tuple[signal.Signals, ...]) -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in numbers}
     if before.get(signal.SIGHUP) is signal.SIG_IGN:
         del before[signal.SIGHUP]
     for number in before:
         signal.signal(number, interrupts.note)
     try:
-        yield interrupts
+        yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        interrupts.close()
+
+
+@contextmanager
+def _read_elsewhere(interrupts: Interrupts) -> Iterator[None]:
+    """Have the system write the number of every signal into a pipe, and a thread read it."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    thread = threading.Thread(target=interrupts.read, args=(reading,), daemon=True)
+    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    thread.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(writing)
+        thread.join()
+        os.close(reading)

@@ -22,8 +22,13 @@ def machine_report() -> MachineReport:
         cpus=len(os.sched_getaffinity(0)),
         memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         gpus=nvidia_gpus(Path("/proc/driver/nvidia")),
-        boot_id=_text(Path("/proc/sys/kernel/random/boot_id")).strip() or None,
+        boot_id=boot_id(),
     )
+
+
+def boot_id() -> str | None:
+    """Return what the kernel drew at its last start; None where it does not tell."""
+    return _text(Path("/proc/sys/kernel/random/boot_id")).strip() or None
 
 
 def nvidia_gpus(driver: Path) -> tuple[str, ...]:

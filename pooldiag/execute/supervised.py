@@ -5,25 +5,26 @@ import errno
 import json
 import os
 import select
-import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import NoReturn, Self
 
-from pooldiag.errors import BlockedError, InterruptedRunError, LockTimeoutError
+from pooldiag.errors import BlockedError, InterruptedRunError, LockTimeoutError, RunLostError
 from pooldiag.execute import supervisor as supervisor_program
 from pooldiag.execute.disk import Watched, shortage_words
-from pooldiag.execute.files import open_regular
 from pooldiag.execute.guarded import not_run
 from pooldiag.execute.holders import holder_words
 from pooldiag.execute.interrupts import Interrupts
-from pooldiag.execute.supervisor import KILL_SECONDS, Message, become_subreaper, descendants
+from pooldiag.execute.siblings import SIBLINGS
+from pooldiag.execute.supervisor import KILL_SECONDS, Message
+from pooldiag.execute.tail import Tail
 from pooldiag.model.events import LockHeld, LockWait
 from pooldiag.model.reports import LockReport
 from pooldiag.model.runs import Completed, Ending, Leftover, RunRequest, Stream
@@ -34,53 +35,82 @@ from pooldiag.ports import Clock, Progress
 TAIL_SECONDS = 0.05
 LOCK_NEWS_SECONDS = 1.0
 SLACK_SECONDS = 60.0  # beyond every limit of its own: a supervisor that is silent so long hangs
-PIECE_BYTES = 2**18
-PIECES_A_LOOK = 64  # so that a report that grows without end does not keep us from looking at anything else
 HURRY = 2  # interrupts after which nothing is waited for
+
+
+class SupervisorEndedError(BlockedError):
+    """The supervisor ended, or was told to end by somebody else; what ran was ended with it."""
 
 
 class Supervisor:
     """The supervisor process, from `with` to its end; what it runs ends with it.
 
-    `interrupts` wake every wait. While it lives this process is the subreaper of its descendants, so
-    that what a supervisor leaves behind that was killed itself can be found and ended.
+    One thread at a time may work with it, and any may leave the `with`: that ends what another one runs.
+    `interrupts` wake every wait. `kept` are descriptors that stay open as long as the supervisor lives.
     """
 
-    def __init__(self, interrupts: Interrupts | None = None) -> None:
-        """Take the interrupts that shall wake a wait."""
-        self.interrupts = interrupts
+    def __init__(self, interrupts: Interrupts | None = None, *, kept: tuple[int, ...] = ()) -> None:
+        """Take the interrupts that shall wake a wait, and what the supervisor shall keep open."""
+        self.interrupts = Interrupts() if interrupts is None else interrupts
         self.grace_seconds = 0.0  # of the current run
+        self.turn = threading.RLock()  # whoever works with it has it
+        self._has_own_interrupts = interrupts is None
+        self._kept = kept
+        self._is_over = False
         self._events: deque[Message] = deque()
         self._unread = b""
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        """Start the supervisor in a session of its own, where the terminal's Ctrl-C does not reach it."""
-        self._was_subreaper = become_subreaper()
-        self._strangers = {(process.pid, process.started) for process in descendants(os.getpid())}
+        """Start the supervisor."""
+        self._strangers = SIBLINGS.enter()
+        self._bell = self.interrupts.bell()
         self._errors = os.memfd_create("errors")  # not a file on a disk that may be full
-        its_input, self._input = os.pipe()
-        self._output, its_output = os.pipe()
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", supervisor_program.__file__],
-            stdin=its_input,
-            stdout=its_output,
-            stderr=self._errors,
-            start_new_session=True,
-        )
-        os.close(its_input)
-        os.close(its_output)
+        self._start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """End what runs, and the supervisor."""
+        self._is_over = True
+        self._bell.ring()
         try:
-            self.close()
+            with self.turn:
+                self.close()
         finally:
             os.close(self._errors)
-            become_subreaper(wanted=self._was_subreaper)
+            if self._has_own_interrupts:
+                self.interrupts.close()
+            SIBLINGS.leave()
+
+    def restore(self) -> None:
+        """Start another supervisor when this one has ended; the lock went with it."""
+        with self.turn:
+            if self._is_over:
+                self._living()
+            if self._process is None:
+                self._start()
+
+    def _start(self) -> None:
+        """Start the process in a session of its own, where the terminal's Ctrl-C does not reach it."""
+        self._events.clear()
+        self._unread = b""
+        os.ftruncate(self._errors, os.lseek(self._errors, 0, os.SEEK_SET))
+        its_input, self._input = os.pipe()
+        self._output, its_output = os.pipe()
+        self._process = SIBLINGS.start(
+            lambda: subprocess.Popen(
+                [sys.executable, "-I", "-S", supervisor_program.__file__],
+                stdin=its_input,
+                stdout=its_output,
+                stderr=self._errors,
+                start_new_session=True,
+                pass_fds=self._kept,
+            )
+        )
+        os.close(its_input)
+        os.close(its_output)
 
     @property
     def pid(self) -> int | None:
@@ -100,6 +130,8 @@ class Supervisor:
     def next_event(self, seconds: float) -> Message | None:
         """Return the next event; None when the time is over, or an interrupt came."""
         process = self._living()
+        if self._is_over:
+            raise BlockedError("the run was ended: nothing waits for it any more", hint="run the command again")
         if not self._events and self._output in self._ready(seconds):
             piece = os.read(self._output, 2**16)
             if not piece:
@@ -129,17 +161,15 @@ class Supervisor:
         """Wait for events and interrupts; return the descriptors that have some."""
         poll = select.poll()
         poll.register(self._output, select.POLLIN)
-        if self.interrupts is not None:
-            poll.register(self.interrupts.descriptor, select.POLLIN)
+        poll.register(self._bell.descriptor, select.POLLIN)
         ready = [descriptor for descriptor, _ in poll.poll(max(0, seconds * 1000))]
-        if self.interrupts is not None:
-            self.interrupts.drain()
+        self._bell.drain()
         return ready
 
     def _wait_for_end(self) -> None:
         """Wait until the supervisor has closed its events, which it does by ending."""
         deadline = time.monotonic() + self.grace_seconds + KILL_SECONDS + SLACK_SECONDS
-        while time.monotonic() < deadline and not (self.interrupts and self.interrupts.count >= HURRY):
+        while time.monotonic() < deadline and self.interrupts.count < HURRY:
             if self._output in self._ready(1.0) and not os.read(self._output, 2**16):
                 return
 
@@ -151,7 +181,7 @@ class Supervisor:
         self._kill_rest(process)
         how = f"killed by {signal_name(-process.returncode)}" if process.returncode < 0 else "by itself"
         last = os.pread(self._errors, 2**16, 0).decode(errors="replace").strip().splitlines()[-1:]
-        raise BlockedError(
+        raise SupervisorEndedError(
             f"the supervisor that starts the runs ended ({': '.join([how, *last])}); the run was ended with it",
             hint="run the command again; if memory was short, the kernel's log says so",
         )
@@ -162,22 +192,10 @@ class Supervisor:
             process.wait(0.5)  # it has closed its events: all it does is exit
         process.kill()
         process.wait()
+        SIBLINGS.ended(process.pid)
         deadline = time.monotonic() + KILL_SECONDS
-        while (orphans := self._orphans()) and time.monotonic() < deadline:
-            for pid in orphans:
-                supervisor_program.send(pid, signal.SIGKILL)
-                with contextlib.suppress(ChildProcessError):
-                    os.waitpid(pid, os.WNOHANG)
+        while SIBLINGS.kill_orphans(self._strangers) and time.monotonic() < deadline:
             time.sleep(0.01)
-
-    def _orphans(self) -> list[int]:
-        """Find descendants in other sessions than ours that came after the supervisor: the runs' processes."""
-        session = os.getsid(0)
-        return [
-            process.pid
-            for process in descendants(os.getpid())
-            if process.session != session and (process.pid, process.started) not in self._strangers
-        ]
 
 
 class SupervisedExecutor:
@@ -189,48 +207,63 @@ class SupervisedExecutor:
         self._watched = watched
 
     def execute(self, request: RunRequest) -> Completed:
-        """Run, wait, and end what is left of it; interrupts end it. BlockedError: the supervisor died."""
-        interrupts = self._supervisor.interrupts
-        if interrupts and interrupts.count:
-            return not_run(request, Ending.INTERRUPTED)
-        try:
-            return self._execute(request)
-        except BaseException:
-            self._supervisor.close()  # whatever it was, a Ctrl-C or an error in `on_report`: nothing runs on
-            raise
+        """Run, wait, and end what is left of it; interrupts end it. RunLostError: the supervisor died meanwhile."""
+        with self._supervisor.turn:
+            if self._supervisor.interrupts.count:
+                return not_run(request, Ending.INTERRUPTED)
+            try:
+                return self._execute(request)
+            except BaseException:
+                self._supervisor.close()  # whatever it was, a Ctrl-C or an error in `on_report`: nothing runs on
+                raise
+
+    def restore(self) -> None:
+        """Start another supervisor when this one has ended."""
+        self._supervisor.restore()
 
     def _execute(self, request: RunRequest) -> Completed:
         limits = request.limits
         self._supervisor.grace_seconds = limits.grace_seconds
-        with Tail(request.report, request.on_report) as tail:
+        with Tail(request.report, request.on_report, request.enough) as tail:
             self._supervisor.send("run", **_run_message(request, self._watched))
-            event = self._wait_for_end(tail, limits.timeout_seconds + limits.grace_seconds + KILL_SECONDS)
-            tail.read_rest()
+            try:
+                event = self._wait_for_end(tail, limits.timeout_seconds + limits.grace_seconds + KILL_SECONDS)
+            except SupervisorEndedError as end:
+                tail.read_rest()  # which case killed it is told there
+                raise RunLostError(end.problem, hint=end.hint) from end
+            if event["reason"] != "enough":
+                tail.read_rest()
         return _completed(request, event, self._watched)
 
-    def _wait_for_end(self, tail: "Tail", seconds: float) -> Message:
+    def _wait_for_end(self, tail: Tail, seconds: float) -> Message:
         """Read the report while the run goes on, pass interrupts on, and return its end."""
         deadline = time.monotonic() + seconds + SLACK_SECONDS
         told = 0
         while time.monotonic() < deadline:
-            event = self._supervisor.next_event(TAIL_SECONDS if tail.is_needed else SLACK_SECONDS)
+            event = self._supervisor.next_event(TAIL_SECONDS if tail.is_wanted else SLACK_SECONDS)
             if event is not None and event["is"] == "ended":
                 return self._checked(event)
             if event is not None and event["is"] == "leftovers":
                 tail.end_at(event["report_bytes"])
             told = self._pass_on(told)
-            tail.read_some()
+            self._read_some(tail)
         raise BlockedError(
             f"the supervisor that starts the runs (pid {self._supervisor.pid}) is silent", hint="run the command again"
         )
 
+    def _read_some(self, tail: Tail) -> None:
+        """Read on in the report, and have the run ended once that is enough."""
+        if tail.is_wanted:
+            tail.read_some()
+            if tail.has_enough:
+                self._supervisor.send("enough")
+
     def _pass_on(self, told: int) -> int:
         """Ask the supervisor to end the run for every new interrupt, the second time without grace."""
-        interrupts = self._supervisor.interrupts
-        if interrupts is None or interrupts.count == told:
-            return told
-        self._supervisor.send("end", hard=interrupts.count >= HURRY)
-        return interrupts.count
+        count = self._supervisor.interrupts.count
+        if count != told:
+            self._supervisor.send("end", hard=count >= HURRY)
+        return count
 
     def _checked(self, event: Message) -> Message:
         """Refuse to go on after a run whose processes could not be ended, or that ended with the supervisor."""
@@ -241,7 +274,7 @@ class SupervisedExecutor:
                 hint="see its state with `cat /proc/PID/wchan`; a driver that hangs needs a restart of the machine",
             )
         if event["reason"] == "gone":
-            raise BlockedError(
+            raise SupervisorEndedError(
                 "the supervisor that starts the runs was told to end by a signal; the run was ended with it",
                 hint="run the command again",
             )
@@ -268,11 +301,20 @@ class SupervisedLock:
         if not self._paths:
             yield
             return
-        self._take()
+        with self._supervisor.turn:
+            self._take()
         try:
             yield
         finally:
-            self._release()
+            with self._supervisor.turn:
+                self._release()
+
+    def retake(self) -> None:
+        """Hold all lock files again, within `hold`, after the supervisor that held them has ended."""
+        if self._held_since is not None:
+            self._count_held()
+            with self._supervisor.turn:
+                self._take()
 
     def report(self) -> LockReport | None:
         """Say how long the lock was waited for and held so far; None without a lock."""
@@ -290,9 +332,10 @@ class SupervisedLock:
         try:
             self._wait_for_lock(began)
         finally:
-            self._waited_seconds = self._clock.monotonic() - began
+            waited = self._clock.monotonic() - began
+            self._waited_seconds += waited
         self._held_since = self._clock.monotonic()
-        self._progress.told(LockHeld(paths=self._paths, waited_seconds=self._waited_seconds))
+        self._progress.told(LockHeld(paths=self._paths, waited_seconds=waited))
 
     def _wait_for_lock(self, began: float) -> None:
         path, holder = self._paths[0], None
@@ -324,14 +367,12 @@ class SupervisedLock:
             raise BlockedError("the supervisor was ended while it waited for the lock", hint="run the command again")
 
     def _stop_if_interrupted(self) -> None:
-        if self._supervisor.interrupts and self._supervisor.interrupts.count:
+        if self._supervisor.interrupts.count:
             self._supervisor.close()
             raise InterruptedRunError("interrupted while waiting for the lock; nothing ran")
 
     def _release(self) -> None:
-        if self._held_since is not None:
-            self._held_seconds += self._clock.monotonic() - self._held_since
-            self._held_since = None
+        self._count_held()
         if self._supervisor.pid is None:
             return  # it died, and the lock with it
         self._supervisor.send("unlock")
@@ -341,49 +382,10 @@ class SupervisedLock:
             if event is not None and event["is"] == "unlocked":
                 return
 
-
-class Tail:
-    """A report that is read while somebody writes it."""
-
-    def __init__(self, path: Path | None, sink: Callable[[bytes], None]) -> None:
-        self.is_needed = path is not None
-        self._path = path
-        self._sink = sink
-        self._descriptor: int | None = None
-        self._left_bytes = sys.maxsize
-
-    def __enter__(self) -> Self:
-        return self
-
-    def end_at(self, size_bytes: int) -> None:
-        """Take the report as it is now: what somebody appends later does not belong to it."""
-        position = 0 if self._descriptor is None else os.lseek(self._descriptor, 0, os.SEEK_CUR)
-        self._left_bytes = max(0, size_bytes - position)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-
-    def read_some(self) -> bool:
-        """Hand on what is new, up to a bound; return whether there may be more."""
-        if self._descriptor is None and self._path is not None:
-            self._descriptor = open_regular(self._path)  # None: it is not there yet
-        if self._descriptor is None:
-            return False
-        for _ in range(PIECES_A_LOOK):
-            piece = os.read(self._descriptor, min(PIECE_BYTES, self._left_bytes))
-            if not piece:
-                return False
-            self._left_bytes -= len(piece)
-            self._sink(piece)
-        return True
-
-    def read_rest(self) -> None:
-        """Hand on everything that is left."""
-        while self.read_some():
-            pass
+    def _count_held(self) -> None:
+        if self._held_since is not None:
+            self._held_seconds += self._clock.monotonic() - self._held_since
+            self._held_since = None
 
 
 def _run_message(request: RunRequest, watched: Watched) -> Message:
@@ -435,7 +437,12 @@ def _completed(request: RunRequest, event: Message, watched: Watched) -> Complet
 
 
 def _ending(reason: str | None, status: int | None) -> Ending:
-    by_us = {"timeout": Ending.TIMED_OUT, "asked": Ending.INTERRUPTED, "shortage": Ending.STOPPED}
+    by_us = {
+        "enough": Ending.ENOUGH,
+        "timeout": Ending.TIMED_OUT,
+        "asked": Ending.INTERRUPTED,
+        "shortage": Ending.STOPPED,
+    }
     if reason in by_us:
         return by_us[reason]
     return Ending.SIGNALLED if status is not None and status < 0 else Ending.EXITED

@@ -19,10 +19,12 @@ import signal
 import subprocess
 import time
 from collections import deque
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 SETTLE_SECONDS = 0.05  # what ends together with the run's own process is not left over
 LEFTOVER_GRACE_SECONDS = 1.0
+ENOUGH_GRACE_SECONDS = 2.0  # what is still to be written is not read
 KILL_SECONDS = 30.0  # a process that SIGKILL does not end by then hangs in the kernel
 LOOK_SECONDS = 0.02  # how often a stream is looked at: 2 GB/s write 40 MB in this time
 HURRIED_LOOK_SECONDS = 0.005
@@ -63,8 +65,11 @@ def read_process(pid: int) -> Process | None:
     return Process(pid, parent, group, session, fields[0].decode(), int(fields[19]))
 
 
-def descendants(ancestor: int) -> list[Process]:
-    """Find all living or dead processes below `ancestor`, whatever group or session they moved to."""
+def descendants(ancestor: int, *, without: Collection[int] = ()) -> list[Process]:
+    """Find all living or dead processes below `ancestor`, whatever group or session they moved to.
+
+    Those of `without` are left out, and all below them.
+    """
     children: dict[int, list[Process]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit() and (process := read_process(int(name))) is not None:
@@ -72,7 +77,7 @@ def descendants(ancestor: int) -> list[Process]:
     found: list[Process] = []
     parents = [ancestor]
     while parents:
-        below = children.pop(parents.pop(), [])
+        below = [process for process in children.pop(parents.pop(), []) if process.pid not in without]
         found += below
         parents += [process.pid for process in below]
     return found
@@ -139,11 +144,11 @@ class Control:
             else:
                 self._read_messages()
 
-    def asked_to_end(self) -> int:
-        """Return how often pooldiag asked meanwhile to end what runs: once is in good order, twice at once."""
-        asked = sum(2 if message.get("hard") else 1 for message in self.messages if message["do"] == "end")
+    def take(self) -> list[Message]:
+        """Return the messages that came meanwhile: while something goes on, they can only be about that."""
+        taken = list(self.messages)
         self.messages.clear()
-        return asked
+        return taken
 
     def _read_signals(self) -> None:
         ending = {signal.SIGTERM, signal.SIGHUP, signal.SIGINT}
@@ -245,6 +250,7 @@ class Run:
         self._watch = Watch(message["watch"])
         self._report: str | None = message["report"]
         self._asked_to_end = 0
+        self._told_enough = False
         self._streams = streams
         self._began = time.monotonic()
         self._deadline = self._began + message["timeout"]
@@ -266,7 +272,7 @@ class Run:
             self._reap()
             self.reason = self._reason_to_end()
         if self.reason is not None:
-            self._end(self._grace)
+            self._end(min(ENOUGH_GRACE_SECONDS, self._grace) if self.reason == "enough" else self._grace)
         elif not self._is_empty_by(time.monotonic() + SETTLE_SECONDS):
             # A forked child has the framework's signal handlers, and would write into the finished report.
             tell("leftovers", report_bytes=size_of(self._report))
@@ -299,15 +305,22 @@ class Run:
     def _reason_to_end(self) -> str | None:
         if self.status is not None:
             return None
-        self._asked_to_end += self._control.asked_to_end()
+        self._listen()
         if self._control.gone:
             return "gone"
+        if self._told_enough:
+            return "enough"
         if self._asked_to_end:
             return "asked"
         if time.monotonic() >= self._deadline:
             return "timeout"
         self.shortage = self._watch.shortage()
         return "shortage" if self.shortage else None
+
+    def _listen(self) -> None:
+        messages = self._control.take()
+        self._asked_to_end += times_asked_to_end(messages)
+        self._told_enough |= any(message["do"] == "enough" for message in messages)
 
     def _sleep(self, until: float) -> None:
         hurried = max([stream.trim() for stream in self._streams])
@@ -332,7 +345,7 @@ class Run:
     def _is_empty_by(self, deadline: float) -> bool:
         """Wait until no process is left, or the deadline is there, or pooldiag is in a hurry."""
         while self._reap():
-            self._asked_to_end += self._control.asked_to_end()
+            self._listen()
             if time.monotonic() >= deadline or self._asked_to_end > 1:
                 return False
             self._sleep(deadline)
@@ -358,6 +371,11 @@ class Run:
         for process in below:
             if process.group != group:
                 send(process.pid, signal.SIGTERM)
+
+
+def times_asked_to_end(messages: list[Message]) -> int:
+    """Count how often pooldiag asks to end what goes on: once is in good order, twice at once."""
+    return sum(2 if message.get("hard") else 1 for message in messages if message["do"] == "end")
 
 
 def size_of(path: str | None) -> int:
@@ -486,7 +504,7 @@ def stand_in_queue(control: Control, descriptor: int, deadline: float, name: str
         raise LockRefusedError("lock-failed", path=name, text=f"flock(1): {error.strerror}") from error
     while waiter.poll() is None:
         control.wait(None)
-        if control.gone or control.asked_to_end():
+        if control.gone or times_asked_to_end(control.take()):
             waiter.kill()
             waiter.wait()
             raise LockRefusedError("cancelled", path=name)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pooldiag.frameworks.base import Framework
 from pooldiag.frameworks.blackbox import Blackbox
 from pooldiag.frameworks.doctest import Doctest
+from pooldiag.frameworks.listfile import ListFile
 
 BLACKBOX: Framework = Blackbox()
 
@@ -12,6 +13,7 @@ FRAMEWORKS: Mapping[str, Framework] = {
     framework.name: framework
     for framework in (
         Doctest(),
+        ListFile(),
         BLACKBOX,
     )
 }

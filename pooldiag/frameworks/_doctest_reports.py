@@ -6,6 +6,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from pooldiag.frameworks._text import shortened
 from pooldiag.frameworks._xml import Elements
 from pooldiag.frameworks.base import CaseEvent, ListingError
 from pooldiag.model.cases import Case, Listing, Selection
@@ -14,7 +15,6 @@ from pooldiag.model.outcomes import CaseResult, CaseStatus, FrameworkReport
 
 CASE_IN_LISTING = ("doctest", "TestCase")
 CASE_IN_RUN = ("doctest", "TestSuite", "TestCase")
-MESSAGE_LIMIT = 300
 
 # The bytes that doctest writes as `\x1B`: control characters and what is not UTF-8. `\x0B` and `\x0C` are ours.
 _ESCAPED_BYTE = re.compile(r"\\x(0[0-8BCEF]|1[0-9A-F]|7F|[89A-F][0-9A-F])")
@@ -104,6 +104,10 @@ class DoctestReader:
             assertions_failed=sum(result.assertions_failed for result in results),
         )
 
+    def problem(self) -> str | None:
+        """Know of nothing that speaks against the run: its selection was confirmed before."""
+        return None
+
     def began(self, path: tuple[str, ...], attributes: Mapping[str, str]) -> None:
         """Take notice of a start tag."""
         if path == CASE_IN_RUN[:2]:
@@ -191,7 +195,7 @@ class _RunningCase:
     def ended(self, path: tuple[str, ...], text: str) -> None:
         match path:
             case [*_, "Expression" | "Message"] if self.in_failure:
-                self.message = _line(_failure(self.attributes, self.parts))
+                self.message = shortened(_failure(self.attributes, self.parts))
                 self.in_failure = False
             case [*_, "Expression" | "Message", part] if self.in_failure:
                 self.parts[part] = " ".join(text.split())
@@ -210,7 +214,7 @@ class _RunningCase:
         if self.crashed and self.signal is None and (found := _SIGNAL.match(text)):
             self.signal = found[1]
         if self.message is None and not text.startswith(_TRANSLATED_LATER):
-            self.message = _line(text if self.crashed else f"exception: {text}")
+            self.message = shortened(text if self.crashed else f"exception: {text}")
 
     def result(self) -> CaseResult:
         """Return the case as far as it is known."""
@@ -323,10 +327,6 @@ def _failure(attributes: Mapping[str, str], parts: Mapping[str, str]) -> str:
         return f"{asserted} threw {parts['Exception']}"
     values = parts.get("Expanded", parts["Original"])
     return f"{asserted} is false" + (f": {values}" if values != parts["Original"] else "")
-
-
-def _line(text: str) -> str:
-    return text if len(text) <= MESSAGE_LIMIT else text[: MESSAGE_LIMIT - 1] + "…"
 
 
 def _count(text: str | None, otherwise: int) -> int:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Protocol
 from xml.parsers import expat
 
+from pooldiag.frameworks._text import escaped
+
 TEXT_LIMIT = 4096  # characters kept of one element's text: an assertion can print any amount
 # What XML 1.0 forbids, and (as lone surrogates, by `surrogateescape`) bytes that are not UTF-8.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\udc80-\udcff\ufffe\uffff]")
@@ -52,7 +54,7 @@ class Elements:
         if self.problem is not None:
             return
         # A newer expat may sit on an incomplete tag until much more has come: it only gets text that ends with one.
-        text = self._held + _FORBIDDEN.sub(_escaped, self._decoder.decode(data))
+        text = self._held + _FORBIDDEN.sub(escaped, self._decoder.decode(data))
         complete = text.rfind(">") + 1
         self._held = text[complete:]
         try:
@@ -84,8 +86,3 @@ def _parser() -> expat.XMLParserType:
     if at_once := getattr(parser, "SetReparseDeferralEnabled", None):
         at_once(False)  # noqa: FBT003 -- its own signature  # pragma: no cover -- an older expat has no such choice
     return parser
-
-
-def _escaped(found: re.Match[str]) -> str:
-    raw = found[0].encode("utf-8", "surrogateescape")
-    return "".join(f"\\x{byte:02X}" for byte in raw)

@@ -1,11 +1,12 @@
 """What pooldiag asks of a test framework: arguments out, listings and reports in. Nothing here runs anything."""
 
-from dataclasses import replace
+import hashlib
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from pooldiag.errors import BlockedError
-from pooldiag.model.cases import Case, Listing, Order, Selection
+from pooldiag.model.cases import Case, Listing, Order, OrderKind, Selection
 from pooldiag.model.events import CaseStarted
 from pooldiag.model.outcomes import CaseResult, FrameworkReport
 
@@ -17,6 +18,14 @@ class ListingError(BlockedError):
     """What the target wrote when it was asked for its cases is no listing to rely on."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputFile:
+    """A file that a run reads, to be written before it."""
+
+    path: Path
+    content: bytes
+
+
 class ReportReader(Protocol):
     """Reads one report while it grows. A report that stops anywhere, or turns into garbage, is no error."""
 
@@ -26,6 +35,10 @@ class ReportReader(Protocol):
 
     def result(self) -> FrameworkReport:
         """Return what is known so far; a case that began and did not end is UNFINISHED."""
+        ...
+
+    def problem(self) -> str | None:
+        """Say why this is not the run that was asked for, so that it says nothing; None while it may be."""
         ...
 
 
@@ -47,6 +60,14 @@ class Framework(Protocol):
         """Whether it knows cases at all; if not, nothing is listed, selected or reported."""
         ...
 
+    @property
+    def any_order(self) -> bool:
+        """Whether a selection may hold its cases in any order. If so, it is not asked to order or confirm anything.
+
+        What it lists is then to be `arranged`; its reader tells when a run was not as asked for.
+        """
+        ...
+
     def refuse(self, arguments: tuple[str, ...]) -> None:
         """Raise UsageError, with the flag's name, for an argument of the user that fights ours."""
         ...
@@ -62,6 +83,10 @@ class Framework(Protocol):
         """
         ...
 
+    def input_files(self, selection: Selection | None, order: Order, report: Path) -> tuple[InputFile, ...]:
+        """Return the files, beside `report`, that must be there before a run with the same arguments starts."""
+        ...
+
     def parse_listing(self, report: bytes) -> Listing:
         """Read a listing; raise ListingError with the reason when it cannot be relied on."""
         ...
@@ -70,6 +95,7 @@ class Framework(Protocol):
         """Return ways to ask for exactly the `wanted` cases, best first; none when they cannot be asked for.
 
         Names lie, so each is to be verified before it is believed: list it, and see whether `confirms` says so.
+        Only a framework of `any_order` needs no such proof, and takes `wanted` in another order than the listing's.
         """
         ...
 
@@ -84,3 +110,22 @@ def confirms(listing: Listing, selection: Selection) -> bool:
     Twins are counted afresh in every listing, so they are not compared by number.
     """
     return [replace(case, twin=0) for case in listing.cases] == [replace(case, twin=0) for case in selection.cases]
+
+
+def arranged(listing: Listing, order: Order) -> Listing:
+    """Put the cases of a framework that runs them in any order into this one.
+
+    Some of the cases keep the relative order that they have among all. A seed means the same on every machine;
+    no seed is seed 0. Such a framework has no suites: their order is the file's.
+    """
+    match order.kind:
+        case OrderKind.NAME:
+            return replace(listing, cases=tuple(sorted(listing.cases, key=lambda case: case.name)))
+        case OrderKind.RAND:
+            return replace(listing, cases=tuple(sorted(listing.cases, key=lambda case: _draw(case, order.seed or 0))))
+        case _:
+            return listing
+
+
+def _draw(case: Case, seed: int) -> bytes:
+    return hashlib.sha256(f"{seed} {case.name}".encode()).digest()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from pooldiag.frameworks.base import CaseEvent, ListingError, ReportReader
+from pooldiag.frameworks.base import CaseEvent, InputFile, ListingError, ReportReader
 from pooldiag.model.cases import Case, Listing, Order, Selection
 from pooldiag.model.outcomes import FrameworkReport
 
@@ -20,6 +20,10 @@ class SilentReader:
         """Return an empty report."""
         return FrameworkReport()
 
+    def problem(self) -> str | None:
+        """Know of nothing that speaks against the run."""
+        return None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blackbox:
@@ -28,6 +32,7 @@ class Blackbox:
     name: str = "blackbox"
     markers: tuple[bytes, ...] = ()
     lists_cases: bool = False
+    any_order: bool = False
 
     def refuse(self, arguments: tuple[str, ...]) -> None:
         """Refuse nothing: no flag is ours."""
@@ -39,6 +44,11 @@ class Blackbox:
 
     def run_arguments(self, selection: Selection | None, order: Order, report: Path | None) -> tuple[str, ...]:
         """Return no arguments."""
+        del selection, order, report
+        return ()
+
+    def input_files(self, selection: Selection | None, order: Order, report: Path) -> tuple[InputFile, ...]:
+        """Return no files."""
         del selection, order, report
         return ()
 

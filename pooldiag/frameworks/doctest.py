@@ -1,18 +1,22 @@
 """doctest (C++), 2.3.8 and later."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from itertools import accumulate
 from pathlib import Path
 
 from pooldiag.errors import UsageError
 from pooldiag.frameworks._doctest_reports import DoctestReader, parse_listing
-from pooldiag.frameworks.base import ReportReader
+from pooldiag.frameworks.base import InputFile, ReportReader
 from pooldiag.model.cases import Case, Listing, Order, OrderKind, Selection
 
 ARGUMENT_LIMIT_BYTES = 131_071  # Linux, MAX_ARG_STRLEN without the final NUL; more is E2BIG at exec
-_TEST_CASE = "-dt-test-case="
+# What does not fit into one argument goes into the other spelling too: doctest adds the two up.
+_TEST_CASE = ("-dt-test-case=", "-dt-tc=")
+_TEST_CASE_EXCLUDE = ("-dt-test-case-exclude=", "-dt-tce=")
+_SHORT_BYTES = 1000  # of names: a line that people still read
 _FLAG = re.compile(r"-+(?:dt-)?(?P<name>[^=]+)(?P<value>=.*)?", re.DOTALL)
 
 
@@ -70,6 +74,7 @@ class Doctest:
     name: str = "doctest"
     markers: tuple[bytes, ...] = (b"dt-test-case=",)
     lists_cases: bool = True
+    any_order: bool = False
 
     def refuse(self, arguments: tuple[str, ...]) -> None:
         """Raise UsageError for a flag that is ours, in any spelling: an unprefixed one would win over ours."""
@@ -89,21 +94,28 @@ class Doctest:
         reporting = (*_report_arguments(report), "-dt-no-skipped-summary=1", "-dt-duration=1") if report else ()
         return (*reporting, *_select_arguments(selection, order))
 
+    def input_files(self, selection: Selection | None, order: Order, report: Path) -> tuple[InputFile, ...]:
+        """Return no files: all is said in arguments."""
+        del selection, order, report
+        return ()
+
     def parse_listing(self, report: bytes) -> Listing:
         """Read a listing; raise ListingError when it is cut, or when the target ran its cases instead."""
         return parse_listing(report)
 
     def selections(self, listing: Listing, wanted: tuple[Case, ...]) -> tuple[Selection, ...]:
-        """Ask for everything, else by exact names, else by position where the wanted cases stand together."""
+        """Ask for everything; else by exact names, by position, by what to leave out, or by both: short lines first."""
         runnable = listing.runnable
         places = _places(runnable, wanted)
         if not places:
             return ()
-        everything = (Selection(cases=wanted),) if len(places) == len(runnable) else ()
-        first, last = places[0] + 1, places[-1] + 1
-        together = last - first + 1 == len(places)
-        by_position = (Selection(cases=wanted, first=first, last=last),) if together else ()
-        return (*everything, *_by_name(runnable, wanted), *by_position)
+        if len(places) == len(runnable):
+            return (Selection(cases=wanted),)
+        chosen = set(wanted)
+        others = tuple(case for case in runnable if case not in chosen)
+        between = tuple(case for case in runnable[places[0] : places[-1]] if case not in chosen)
+        by_name, by_exclusion = _by_name(wanted, others), _by_exclusion(wanted, others)
+        return tuple(sorted((*by_name, *by_exclusion, *_by_position(runnable, wanted, between)), key=_length))
 
     def reader(self, selection: Selection | None) -> ReportReader:
         """Return a reader of the XML report of one run."""
@@ -129,8 +141,8 @@ def _select_arguments(selection: Selection | None, order: Order) -> tuple[str, .
     if order.kind is OrderKind.RAND and order.seed is not None:
         arguments.append(f"-dt-rand-seed={order.seed}")
     arguments.append("-dt-case-sensitive=1")
-    if selection and selection.patterns:
-        arguments.append(_TEST_CASE + ",".join(selection.patterns))
+    if selection:
+        arguments += _said(_TEST_CASE, selection.patterns) + _said(_TEST_CASE_EXCLUDE, selection.excluded)
     if selection and selection.first is not None:
         arguments.append(f"-dt-first={selection.first}")
     if selection and selection.last is not None:
@@ -146,16 +158,44 @@ def _places(runnable: tuple[Case, ...], wanted: tuple[Case, ...]) -> list[int]:
     return places if in_order else []
 
 
-def _by_name(runnable: tuple[Case, ...], wanted: tuple[Case, ...]) -> tuple[Selection, ...]:
-    """Return the selections by name that are worth a try."""
-    names = {case.name for case in wanted}
-    if "" in names or any(case.name in names for case in set(runnable) - set(wanted)):
-        return ()  # an empty pattern selects everything; a name that another case has too selects both
-    each = [tuple(dict.fromkeys(map(pattern, wanted))) for pattern in _PATTERNS]
-    if len(wanted) > 1:  # some may need one way, some another
+def _by_name(wanted: tuple[Case, ...], others: tuple[Case, ...]) -> Iterator[Selection]:
+    """Yield the selections that name the wanted cases."""
+    if _tells_apart(wanted, others):
+        for patterns in _patterns(_TEST_CASE, wanted):
+            yield Selection(cases=wanted, patterns=patterns)
+
+
+def _by_exclusion(wanted: tuple[Case, ...], others: tuple[Case, ...]) -> Iterator[Selection]:
+    """Yield the selections that name all others, to leave them out."""
+    if _tells_apart(others, wanted):
+        for patterns in _patterns(_TEST_CASE_EXCLUDE, others):
+            yield Selection(cases=wanted, excluded=patterns)
+
+
+def _by_position(
+    runnable: tuple[Case, ...], wanted: tuple[Case, ...], between: tuple[Case, ...]
+) -> Iterator[Selection]:
+    """Yield the selections by position, those that stand between the wanted cases being left out by name."""
+    if not _tells_apart(between, wanted):
+        return
+    gone = {case.name for case in between}
+    first = [case for case in runnable if case.name not in gone].index(wanted[0]) + 1
+    for patterns in _patterns(_TEST_CASE_EXCLUDE, between):
+        yield Selection(cases=wanted, excluded=patterns, first=first, last=first + len(wanted) - 1)
+
+
+def _tells_apart(named: tuple[Case, ...], others: tuple[Case, ...]) -> bool:
+    """Tell whether names select some cases and none of the others; an empty pattern selects everything."""
+    names = {case.name for case in named}
+    return "" not in names and not any(case.name in names for case in others)
+
+
+def _patterns(options: tuple[str, str], named: tuple[Case, ...]) -> list[tuple[str, ...]]:
+    """Return the patterns for the names of these cases, in the ways that are worth a try; none where none would fit."""
+    each = [tuple(dict.fromkeys(map(pattern, named))) for pattern in _PATTERNS]
+    if len(named) > 1:  # some may need one way, some another
         each.append(tuple(dict.fromkeys(pattern for patterns in each for pattern in patterns)))
-    made = dict.fromkeys(each)
-    return tuple(Selection(cases=wanted, patterns=patterns) for patterns in made if _fits(patterns))
+    return [patterns for patterns in dict.fromkeys(each) if _fits(_said(options, patterns))]
 
 
 def _exact(case: Case) -> str:
@@ -177,6 +217,24 @@ def _as_written(case: Case) -> str:
 _PATTERNS: tuple[Callable[[Case], str], ...] = (_exact, _folded, _as_written)
 
 
-def _fits(patterns: tuple[str, ...]) -> bool:
-    argument = _TEST_CASE + ",".join(patterns)
-    return len(argument.encode("utf-8", "surrogateescape")) <= ARGUMENT_LIMIT_BYTES
+def _said(options: tuple[str, str], patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the arguments that say the patterns: one, or two where one is too long for the system."""
+    first, second = options
+    room = ARGUMENT_LIMIT_BYTES - len(first)
+    sizes = accumulate(_bytes(pattern) + 1 for pattern in patterns)  # each with its comma, the last has none
+    fitting = sum(size - 1 <= room for size in sizes)
+    parts = ((first, patterns[:fitting]), (second, patterns[fitting:]))
+    return tuple(option + ",".join(part) for option, part in parts if part)
+
+
+def _fits(arguments: tuple[str, ...]) -> bool:
+    return all(_bytes(argument) <= ARGUMENT_LIMIT_BYTES for argument in arguments)
+
+
+def _length(selection: Selection) -> int:
+    """Return how long the names in a selection are, so coarsely that all that a person can read are equally short."""
+    return sum(_bytes(pattern) + 1 for pattern in (*selection.patterns, *selection.excluded)) // _SHORT_BYTES
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogateescape"))

@@ -70,12 +70,13 @@ class Listing:
 class Selection:
     """Some cases, in running order, and how a framework is asked for them.
 
-    `patterns` select by name; `first` and `last` (from 1, both included) by position among the cases
-    that pass all other filters. Neither: everything.
+    `patterns` select by name, `excluded` are patterns of what is left out; `first` and `last` (from 1, both
+    included) select by position among the cases that pass all other filters. None of these: everything.
     """
 
     cases: tuple[Case, ...]
     patterns: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
     first: int | None = None
     last: int | None = None
 

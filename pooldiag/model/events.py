@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pooldiag.model.arms import Arm
+from pooldiag.model.bisections import BisectReport, OrdersReport, Probed
+from pooldiag.model.cases import Order
 from pooldiag.model.reports import AttributeReport
 
 
@@ -45,17 +47,56 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseStarted:
-    """A case began in the current run: the `number`th, from 1."""
+    """A case began in the current run, or in `run` where several go on: the `number`th, from 1."""
 
     name: str
     number: int
+    run: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnded:
+    """A run is over, and its result follows or is not needed. Where one run goes on at a time it need not be told."""
+
+    run: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searching:
+    """A step of a bisection: told before its first run, when a phase begins, and after each run of the search.
+
+    `phase` is a key, `counterfactual` say, which a view puts into words: those of the search, and `whole`, `arms`,
+    `confirm` and `commands` for what comes before and after it. `probed` is the run that just ended, or was
+    `recalled` from an earlier bisection; None when only a phase began. `runs` and `cases_run` are spent; `most_left`
+    runs are left at most, as far as the search can say. `red_with` is the fewest cases before the victim that were
+    red, `green_with` the longest prefix below them that was green.
+    """
+
+    phase: str
+    runs: int = 0
+    cases_run: int = 0
+    most_left: int | None = None
+    victim: str | None = None
+    probed: Probed | None = None
+    recalled: bool = False
+    red_with: int | None = None
+    green_with: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderStarted:
+    """The next order is to be run: the `number`th of `of`, from 1."""
+
+    order: Order
+    number: int
+    of: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reported:
     """A run finished, and this is the report so far."""
 
-    report: AttributeReport
+    report: AttributeReport | BisectReport | OrdersReport
 
 
-Event = LockWait | LockHeld | Planned | RunStarted | CaseStarted | Reported
+Event = LockWait | LockHeld | Planned | RunStarted | CaseStarted | RunEnded | Searching | OrderStarted | Reported

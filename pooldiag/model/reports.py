@@ -8,6 +8,7 @@ from pooldiag.model.attributions import Attribution, Mechanism, Rate
 from pooldiag.model.cases import Order
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import RunReading, Sight
+from pooldiag.model.settings import CommandLine
 
 SCHEMA = "pooldiag.report/1"
 
@@ -101,10 +102,11 @@ class AttributeReport:
 
     `attribution` is about the main signature, `others` about further ones of the baseline, from the same
     runs. `notes` are facts that bear on the reading: removed variables, vacuous passes, identical bytes.
-    `mechanisms` are the rows that the ids in it may name.
+    `mechanisms` are the rows that the ids in it may name. `invocation` is the command that asked for it.
     """
 
     partial: bool
+    invocation: CommandLine | None = None
     attribution: Attribution
     others: tuple[Attribution, ...] = ()
     blocked_by: str | None = None

@@ -42,6 +42,8 @@ class Ending(StrEnum):
     TIMED_OUT = "timed-out"  # ended by us at the limit
     INTERRUPTED = "interrupted"  # ended by us because the user asked for it
     STOPPED = "stopped"  # ended by us because a resource ran out; `Completed.stopped_by` says which
+    ENOUGH = "enough"  # ended by us because its report had told all that was asked for
+    LOST = "lost"  # ended with what started it, which was killed meanwhile: by the run itself, it seems
     NOT_STARTED = "not-started"  # the system could not execute it; `Completed.stopped_by` says why
 
 
@@ -58,12 +60,18 @@ def _ignore(_: bytes) -> None:
     """Take no notice of a report."""
 
 
+def _never() -> bool:
+    """Let a run go on to its end."""
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
     """One planned execution.
 
     `environment` changes the inherited one. `folder` receives `stdout` and `stderr`; `report` is the file
-    the framework writes, handed to `on_report` in pieces while it grows; all of it is handed over.
+    the framework writes, handed to `on_report` in pieces while it grows; all of it is handed over. `enough` is
+    asked after each piece: once it is true the run is ended, and nothing more is handed over.
     """
 
     argv: tuple[str, ...]
@@ -73,6 +81,7 @@ class RunRequest:
     report: Path | None = None
     limits: Limits
     on_report: Callable[[bytes], None] = field(default=_ignore, compare=False, repr=False)
+    enough: Callable[[], bool] = field(default=_never, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +125,9 @@ class Completed:
             return signal_name(self.signal)
         if self.ending is Ending.EXITED:
             return f"exit code {self.exit_code}"
-        return {Ending.TIMED_OUT: "time limit", Ending.INTERRUPTED: "interrupted"}.get(
-            self.ending, self.stopped_by or str(self.ending)
-        )
+        return {
+            Ending.TIMED_OUT: "time limit",
+            Ending.INTERRUPTED: "interrupted",
+            Ending.ENOUGH: "ended at the victim's verdict",
+            Ending.LOST: "killed its parent process",
+        }.get(self.ending, self.stopped_by or str(self.ending))

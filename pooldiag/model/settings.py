@@ -7,12 +7,14 @@ from pathlib import Path
 
 from pooldiag.model.arms import AllocatorProfile, Arm, Role
 from pooldiag.model.cases import Order, Target
+from pooldiag.model.readings import Signature
 
 MIB = 2**20
 GIB = 2**30
 DEFAULT_LOCK_WAIT_SECONDS = 2700.0
 DEFAULT_CONFIDENCE = 0.99
 DEFAULT_MAX_RUNS = 64
+DEFAULT_MAX_PROBES = 1000  # of a search: far more than any takes that gets anywhere
 BASELINE_RUNS = 2  # before any other arm, without `repeat`
 
 
@@ -43,11 +45,15 @@ class Floors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandLine:
-    """The words of a pooldiag command, so that a further one can be suggested: options, then the target's words."""
+    """The words of a pooldiag command, so that a further one can be suggested: options, then the target's words.
+
+    It was typed in `directory`, where its relative paths start.
+    """
 
     command: str
     options: tuple[str, ...]
     target: tuple[str, ...]
+    directory: Path | None = None
 
     def having(self, *options: str) -> str:
         """Return the shell line with `options` (`--name=value` each) in place of earlier ones of their names."""
@@ -83,3 +89,40 @@ class AttributeSettings:
     keep_environment: tuple[str, ...] = ()
     lock: LockSettings
     floors: Floors = Floors()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BisectSettings:
+    """One `pooldiag bisect`, fully decided. `common` is how the target is run, and under which arms at the end.
+
+    `invocation` is the command as it was typed, that of `common` an `attribute` of the same target and options.
+    `sequence` are names of cases in a wanted running order, the victim last; empty: the order of `common`.
+    `wanted` is the red of an earlier report: it is looked for, and no other. `arms` is False without the arms on
+    the reproducer. After `repeat` greens the whole order is taken for green.
+    """
+
+    invocation: CommandLine = CommandLine(command="bisect", options=(), target=())
+    common: AttributeSettings
+    sequence: tuple[str, ...] = ()
+    wanted: Signature | None = None
+    repeat: int = BASELINE_RUNS
+    every_set: bool = False
+    arms: bool = True
+    confidence: float
+    max_runs: int = DEFAULT_MAX_PROBES
+    jobs: int = 1
+    resume: Path | None = None  # the evidence folder of an interrupted bisection, which is continued
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrdersSettings:
+    """One `pooldiag orders`, fully decided: each order runs once; `prefix`: whether the shortest one is looked for.
+
+    `invocation` is the command as it was typed, that of `common` an `attribute` of the same target and options.
+    """
+
+    invocation: CommandLine = CommandLine(command="orders", options=(), target=())
+    common: AttributeSettings
+    orders: tuple[Order, ...]
+    prefix: bool = True
+    max_runs: int = DEFAULT_MAX_PROBES

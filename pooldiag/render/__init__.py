@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 
 from pooldiag.render import json
+from pooldiag.render._bisect_words import best, phase
 from pooldiag.render._facts import runs_of
+from pooldiag.render._orders_words import red_orders
 from pooldiag.render._page import Page, Renderer, Report
 from pooldiag.render._text import shell_line, visible
 from pooldiag.render._words import assertions, cases, duration, rate, result, run_line, seconds
@@ -26,9 +28,12 @@ __all__ = [
     "Renderer",
     "Report",
     "assertions",
+    "best",
     "cases",
     "duration",
+    "phase",
     "rate",
+    "red_orders",
     "result",
     "run_line",
     "runs_of",

@@ -1,14 +1,29 @@
 """What several formats read out of a report in the same way."""
 
+from collections.abc import Iterator
+
 from pooldiag.model.arms import Role
+from pooldiag.model.bisections import BisectReport, OrderResult, OrdersReport
 from pooldiag.model.readings import Sight, Signature
-from pooldiag.model.reports import ArmResult, Run
+from pooldiag.model.reports import ArmResult, AttributeReport, Run
 from pooldiag.render._page import Report
 
 
 def runs_of(report: Report) -> tuple[Run, ...]:
-    """Return the runs of all arms, in the order of their ids."""
-    return tuple(sorted((run for arm in report.arms for run in arm.runs), key=_order))
+    """Return the runs that a report tells one by one, in the order of their ids; of a bisection not its probes."""
+    return tuple(sorted({run.id: run for run in _runs(report)}.values(), key=_order))
+
+
+def _runs(report: Report) -> Iterator[Run]:
+    match report:
+        case AttributeReport():
+            yield from (run for arm in report.arms for run in arm.runs)
+        case BisectReport():
+            yield from (() if report.whole is None else (report.whole,))
+            yield from (() if report.attribution is None else _runs(report.attribution))
+            yield from (confirmation.run for confirmation in report.confirmations)
+        case OrdersReport():
+            yield from (result.run for result in report.orders if result.run is not None)
 
 
 def _order(run: Run) -> tuple[int, str]:
@@ -23,9 +38,23 @@ def short(run: str) -> str:
     return number or run
 
 
-def baseline_of(report: Report) -> ArmResult | None:
+def baseline_of(report: AttributeReport) -> ArmResult | None:
     """Return the arm that changes nothing; None before it was planned."""
     return next((arm for arm in report.arms if arm.arm.role is Role.BASELINE), None)
+
+
+def run_of_order(report: OrdersReport, result: OrderResult) -> Run | None:
+    """Return the run of an order: its own, or that of the earlier one that is the same list."""
+    if result.run is not None or result.same_as is None:
+        return result.run
+    return next((other.run for other in report.orders if other.order == result.same_as), None)
+
+
+def place_of(run: Run, name: str) -> int | None:
+    """Return the place of a case in a run's order, from 1; None where no case, or more than one, has the name."""
+    cases = () if run.outcome.selection is None else run.outcome.selection.cases
+    places = [place for place, case in enumerate(cases, start=1) if case.name == name]
+    return places[0] if len(places) == 1 else None
 
 
 def seen(arm: ArmResult, sight: Sight) -> tuple[Run, ...]:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from pooldiag.model.census import Census, Element, PrintedCensus
 from pooldiag.model.readings import Reading
-from pooldiag.model.reports import ArmResult
-from pooldiag.render._page import Report
+from pooldiag.model.reports import ArmResult, AttributeReport
 
 _PATTERNS_SHOWN = 8
 
@@ -20,7 +19,7 @@ class OutputWords:
     contents: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def outputs(report: Report) -> Iterator[OutputWords]:
+def outputs(report: AttributeReport) -> Iterator[OutputWords]:
     """Yield the declared outputs, as the shown run of each arm wrote them."""
     by_path: dict[str, dict[str, tuple[list[str], Census]]] = {}
     for arm in _telling(report):
@@ -34,7 +33,7 @@ def outputs(report: Report) -> Iterator[OutputWords]:
         )
 
 
-def problems(report: Report) -> Iterator[str]:
+def problems(report: AttributeReport) -> Iterator[str]:
     """Yield the declared outputs that are absent or could not be counted."""
     groups: dict[str, list[str]] = {}
     for arm in _telling(report):
@@ -45,7 +44,7 @@ def problems(report: Report) -> Iterator[str]:
     yield from (f"{words} ({', '.join(roles)})" for words, roles in groups.items())
 
 
-def printed(report: Report) -> Iterator[str]:
+def printed(report: AttributeReport) -> Iterator[str]:
     """Yield the census lines that the target printed, equal ones once."""
     groups: dict[str, list[str]] = {}
     for arm in _telling(report):
@@ -54,7 +53,7 @@ def printed(report: Report) -> Iterator[str]:
     yield from (f"{words} ({', '.join(roles)})" for words, roles in groups.items())
 
 
-def _telling(report: Report) -> Iterator[ArmResult]:
+def _telling(report: AttributeReport) -> Iterator[ArmResult]:
     """Yield the arms whose shown run says something."""
     for arm in report.arms:
         if arm.shown is not None and arm.shown.reading.reading is not Reading.VOID:

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
+from pooldiag.model.bisections import BisectReport, OrdersReport
 from pooldiag.model.reports import AttributeReport
 
-Report = AttributeReport
+Report: TypeAlias = AttributeReport | BisectReport | OrdersReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

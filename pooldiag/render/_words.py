@@ -3,22 +3,30 @@
 All of it is plain text that may hold outside text as it came: a layout passes it through `visible`.
 """
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
 from pooldiag.model.arms import Role
-from pooldiag.model.attributions import NO_MECHANISM, Attribution, Candidate, Mechanism, Prediction, Status
+from pooldiag.model.attributions import (
+    NO_MECHANISM,
+    Attribution,
+    Candidate,
+    Mechanism,
+    Prediction,
+    Status,
+    percent,
+)
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import Reading, Sight
-from pooldiag.model.reports import ArmResult, Run
+from pooldiag.model.reports import ArmResult, AttributeReport, LockReport, Run, TargetReport
 from pooldiag.render._facts import baseline_of, runs_of, seen, short
-from pooldiag.render._page import Report
 
 CANDIDATES_LISTED = 4  # more of them are said in one breath
 NOTES_SHOWN = 12
+SHORTEST_WAIT_SECONDS = 0.1
+NO_ANSWER = "no answer"  # it ran, but the victim was not reached or asserted nothing
 NAMES_SHOWN = 5  # of a long list of cases; the rest is counted, and stands in the JSON report
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -52,12 +60,12 @@ class Headline:
     points: tuple[str, ...] = ()
 
 
-def headline(report: Report) -> Headline:
+def headline(report: AttributeReport) -> Headline:
     """Say the answer."""
     attribution = report.attribution
     match attribution.status:
         case Status.BLOCKED:
-            return _blocked(report)
+            return blocked(len(runs_of(report)), report.blocked_by, report.hint)
         case Status.GREEN:
             return _green(report)
         case Status.UNRESOLVED if report.partial and attribution.signature is None:
@@ -69,42 +77,45 @@ def headline(report: Report) -> Headline:
     return _several(report)
 
 
-def interruption(report: Report) -> str | None:
+def interruption(report: AttributeReport) -> str | None:
     """Say that a report is partial; None for a whole one."""
     if not report.partial:
         return None
     return f"Interrupted: this report is partial, it has {count(len(runs_of(report)), 'finished run')}."
 
 
-def _blocked(report: Report) -> Headline:
-    runs = len(runs_of(report))
+def blocked(runs: int, by: str | None, hint: str | None) -> Headline:
+    """Say what blocks, and what to do about it."""
     after = "Nothing ran" if not runs else f"Stopped after {count(runs, 'run')}"
     line = f"{after}: this says nothing about the target, neither green nor red."
-    lines = (line,) if report.hint is None else (line, capital(sentence(report.hint)))
-    return Headline(tone=Tone.OPEN, title=f"Blocked: {report.blocked_by or 'no reason was given'}", lines=lines)
+    lines = (line,) if hint is None else (line, capital(sentence(hint)))
+    return Headline(tone=Tone.OPEN, title=f"Blocked: {by or 'no reason was given'}", lines=lines)
 
 
-def _green(report: Report) -> Headline:
+def _green(report: AttributeReport) -> Headline:
     baseline = baseline_of(report)
     shown = None if baseline is None else baseline.shown
     measured = "" if shown is None else f"{denominators(shown.outcome)}, "
     runs = count(len(runs_of(report)), "run")
     # A diagnosis that was cut short has asked too little to be called green.
     title = f"Nothing red so far, in {runs}" if report.partial else f"Green: {measured}nothing red in {runs}"
-    lines = [] if shown is None or not shown.reading.vacuous else [_hollow(shown)]
-    return Headline(tone=Tone.OPEN if report.partial else Tone.GREEN, title=title, lines=tuple(lines))
+    lines = () if shown is None else hollow(shown)
+    return Headline(tone=Tone.OPEN if report.partial else Tone.GREEN, title=title, lines=lines)
 
 
-def _hollow(run: Run) -> str:
+def hollow(run: Run) -> tuple[str, ...]:
+    """Say which cases passed without an assertion; nothing when none did."""
     vacuous = run.reading.vacuous
+    if not vacuous:
+        return ()
     of = "" if run.outcome.selected is None else f" of {run.outcome.selected}"
-    return f"But {len(vacuous)}{of} cases passed without an assertion: {shortened(vacuous)}."
+    return (f"But {len(vacuous)}{of} cases passed without an assertion: {shortened(vacuous)}.",)
 
 
-def _one_mechanism(report: Report, mechanism: str) -> Headline:
+def _one_mechanism(report: AttributeReport, mechanism: str) -> Headline:
     row = _row(report, mechanism)
     advice = (
-        () if row is None else (capital(sentence(row.meaning)), f"First, {sentence(_inside_a_sentence(row.advice))}")
+        () if row is None else (capital(sentence(row.meaning)), f"First, {sentence(inside_a_sentence(row.advice))}")
     )
     doubt = () if report.attribution.status is Status.ESTABLISHED else _flaking(report)
     return Headline(
@@ -114,7 +125,7 @@ def _one_mechanism(report: Report, mechanism: str) -> Headline:
     )
 
 
-def _no_mechanism(report: Report) -> Headline:
+def _no_mechanism(report: AttributeReport) -> Headline:
     used = {out.arm for out in report.attribution.ruled_out} - {Role.BASELINE}
     arms = tuple(str(arm.arm.role) for arm in report.arms if arm.arm.role in used)
     conflict = f"These arms contradict each other: {listed(arms)}." if len(arms) > 1 else ""
@@ -126,7 +137,7 @@ def _no_mechanism(report: Report) -> Headline:
     )
 
 
-def _several(report: Report) -> Headline:
+def _several(report: AttributeReport) -> Headline:
     attribution = report.attribution
     flaking = _flaking(report)
     possible = tuple(candidate(report, one) for one in attribution.candidates)
@@ -141,7 +152,7 @@ def _several(report: Report) -> Headline:
     )
 
 
-def _first(report: Report) -> str:
+def _first(report: AttributeReport) -> str:
     """Say what to do first about an open question."""
     if report.partial:
         return "First, let it run to its end."
@@ -154,7 +165,7 @@ def _first(report: Report) -> str:
     return "First, run the command under Next." if report.next is not None else ""
 
 
-def _red(report: Report) -> str:
+def _red(report: AttributeReport) -> str:
     """Say where it is red: a fault that the pool hides is not red in the baseline."""
     baseline = baseline_of(report)
     if baseline is None or not baseline.runs or any(run.reading.reading is Reading.RED for run in baseline.runs):
@@ -163,14 +174,14 @@ def _red(report: Report) -> str:
     return f"Green as it is, red under {listed(tuple(reds))}" if reds else "Red"
 
 
-def _flaking(report: Report) -> tuple[str, ...]:
+def _flaking(report: AttributeReport) -> tuple[str, ...]:
     baseline = baseline_of(report)
     if baseline is None or not {Sight.SAME_RED, Sight.GREEN} <= set(baseline.sights):
         return ()
     return (f"The baseline disagrees with itself: red in {rate(baseline)} runs.",)
 
 
-def _flaky(report: Report) -> str:
+def _flaky(report: AttributeReport) -> str:
     """Say how often a fault shows that does not show in every run."""
     found = report.attribution.rate
     if found is None or found.red == found.runs:
@@ -178,17 +189,17 @@ def _flaky(report: Report) -> str:
     return f", flaky {100 * found.red / found.runs:.0f} % ({found.red}/{found.runs} runs)"
 
 
-def certainty(report: Report) -> str | None:
+def certainty(report: AttributeReport) -> str | None:
     """Say how sure the answer is and why the runs ended; None where nothing is to be sure of."""
     attribution = report.attribution
     if attribution.rule is None or attribution.signature is None:
         return None
     if attribution.confidence is None:
         return attribution.rule
-    return f"{math.floor(attribution.confidence * 1000) / 10:g} % of the posterior is on it"
+    return f"{percent(attribution.confidence)} of the posterior is on it"
 
 
-def rates(report: Report) -> Iterator[str]:
+def rates(report: AttributeReport) -> Iterator[str]:
     """Yield the rates that one run does not tell: of arms that show both, and what greens still lack."""
     for arm in report.arms:
         if arm.rate is not None and 0 < arm.rate.red < arm.rate.runs:
@@ -198,11 +209,11 @@ def rates(report: Report) -> Iterator[str]:
             yield f"{arm.arm.role}: needs {count(arm.greens_needed, 'more green')} until chance does not explain them"
 
 
-def _row(report: Report, mechanism: str) -> Mechanism | None:
+def _row(report: AttributeReport, mechanism: str) -> Mechanism | None:
     return next((row for row in report.mechanisms if row.id == mechanism), None)
 
 
-def titled(report: Report, mechanism: str) -> str:
+def titled(report: AttributeReport, mechanism: str) -> str:
     """Return a mechanism's title; its id where the report does not know it."""
     row = _row(report, mechanism)
     if row is not None:
@@ -210,19 +221,19 @@ def titled(report: Report, mechanism: str) -> str:
     return "no mechanism fits" if mechanism == NO_MECHANISM else mechanism
 
 
-def named(report: Report, mechanism: str) -> str:
+def named(report: AttributeReport, mechanism: str) -> str:
     """Return a mechanism's title and id."""
     title = titled(report, mechanism)
     return title if mechanism in {title, NO_MECHANISM} else f"{title} ({mechanism})"
 
 
-def candidate(report: Report, one: Candidate) -> str:
+def candidate(report: AttributeReport, one: Candidate) -> str:
     """Return a mechanism that is still possible, with its posterior where there is one."""
     posterior = "" if one.posterior is None else f", {100 * one.posterior:.1f} %"
     return named(report, one.mechanism) + posterior
 
 
-def verdict(report: Report, attribution: Attribution) -> str:
+def verdict(report: AttributeReport, attribution: Attribution) -> str:
     """Say in one line what is known of a further signature."""
     if attribution.mechanism is not None:
         return f"{attribution.status}: {named(report, attribution.mechanism)}"
@@ -239,10 +250,15 @@ def result(arm: ArmResult) -> str:
         return "not run"
     if len(looks) != 1:
         return "mixed"
-    (look,) = looks
-    if look is Sight.NOTHING and all(run.reading.reading is not Reading.VOID for run in arm.runs):
-        return "no answer"  # it ran, but the victim was not reached or asserted nothing
-    return _SIGHTS[look]
+    (sight,) = looks
+    if sight is Sight.NOTHING and all(run.reading.reading is not Reading.VOID for run in arm.runs):
+        return NO_ANSWER
+    return _SIGHTS[sight]
+
+
+def look(run: Run, sight: Sight) -> str:
+    """Say in one or two words what one run showed."""
+    return NO_ANSWER if sight is Sight.NOTHING and run.reading.reading is not Reading.VOID else _SIGHTS[sight]
 
 
 def rate(arm: ArmResult) -> str:
@@ -282,15 +298,15 @@ def run_line(run: Run) -> str:
     return f"{line}: {'; '.join(map(str, reading.signatures))}" if reading.signatures else line
 
 
-def particulars(report: Report) -> Iterator[str]:
+def particulars(report: AttributeReport) -> Iterator[str]:
     """Yield what the table of arms has no room for: new reds, void runs, disagreement, cases never reached."""
     yield from (_disagreement(arm) for arm in report.arms if result(arm) == "mixed")
-    odd = ((_particular(run, sight), (arm, run)) for arm in report.arms for run, sight in _looks(arm))
-    for words, found in _grouped(odd):
+    odd = ((particular(run, sight), (arm, run)) for arm in report.arms for run, sight in _looks(arm))
+    for words, found in grouped(odd):
         if words:
             yield f"{_places(found)}: {words}"
     unreached = ((_unreached(arm.shown), str(arm.arm.role)) for arm in report.arms if arm.shown is not None)
-    yield from (f"{', '.join(roles)}: {words}" for words, roles in _grouped(unreached) if words)
+    yield from (f"{', '.join(roles)}: {words}" for words, roles in grouped(unreached) if words)
     idle = tuple(str(arm.arm.role) for arm in report.arms if not arm.runs)
     if idle and len(idle) < len(report.arms):
         yield f"not run: {', '.join(idle)}"
@@ -303,7 +319,7 @@ def _disagreement(arm: ArmResult) -> str:
 
 def _places(found: tuple[tuple[ArmResult, Run], ...]) -> str:
     """Name runs by arm: `bypass (runs 03, 05), poison-n (run 04)`."""
-    by_role = _grouped((str(arm.arm.role), run) for arm, run in found)
+    by_role = grouped((str(arm.arm.role), run) for arm, run in found)
     return ", ".join(f"{role} ({run_ids(runs)})" for role, runs in by_role)
 
 
@@ -311,7 +327,8 @@ def _looks(arm: ArmResult) -> Iterator[tuple[Run, Sight]]:
     yield from zip(arm.runs, arm.sights, strict=False)
 
 
-def _particular(run: Run, sight: Sight) -> str:
+def particular(run: Run, sight: Sight) -> str:
+    """Say what a run showed that is neither the red in question nor green; an empty string for these two."""
     if sight is Sight.NEW_RED:
         return f"new red, {'; '.join(map(str, run.reading.signatures))}"
     if sight is not Sight.NOTHING:
@@ -329,20 +346,42 @@ def _unreached(run: Run) -> str:
     return f"{outcome.started} of {outcome.selected} cases started, {missing} never reached"
 
 
-def ruled_out(report: Report) -> Iterator[str]:
+def ruled_out(report: AttributeReport) -> Iterator[str]:
     """Yield one line a run that contradicts something: `bypass (run 03, green) rules out: A; B`."""
     rank = {arm.arm.role: place for place, arm in enumerate(report.arms)} | {Role.BASELINE: len(report.arms)}
     entries = sorted(report.attribution.ruled_out, key=lambda out: rank.get(out.arm, 0))
     said = ((f"{out.arm} (run {short(out.run)}, {_SAW[out.saw]})", titled(report, out.mechanism)) for out in entries)
-    yield from (f"{what} rules out: {'; '.join(titles)}" for what, titles in _grouped(said))
+    yield from (f"{what} rules out: {'; '.join(titles)}" for what, titles in grouped(said))
 
 
-def notes(report: Report) -> tuple[str, ...]:
+def notes(removed_variables: tuple[tuple[str, str], ...], noted: tuple[str, ...]) -> tuple[str, ...]:
     """Return the facts that bear on the reading; a long list ends in a count."""
-    removed = ", ".join(f"{name}={value}" for name, value in report.removed_variables)
-    told = (*((f"removed from the inherited environment: {removed}",) if removed else ()), *report.notes)
+    removed = ", ".join(f"{name}={value}" for name, value in removed_variables)
+    told = (*((f"removed from the inherited environment: {removed}",) if removed else ()), *noted)
     more = len(told) - NOTES_SHOWN
     return (*told[:NOTES_SHOWN], f"and {more} more, in report.json") if more > 1 else told
+
+
+def target(found: TargetReport, *, with_order: bool = True) -> str:
+    """Say what was run: the program, its framework, cases and order, the profile, its age."""
+    framework = found.framework if found.version is None else f"{found.framework} {found.version}"
+    cases = () if found.cases is None else (count(found.cases, "case"), *((str(found.order),) if with_order else ()))
+    age = () if found.built_seconds_ago is None else (f"built {duration(found.built_seconds_ago)} ago",)
+    profile = () if found.profile is None else (f"profile {found.profile}",)
+    return ", ".join((found.argv[0] if found.argv else "-", framework, *cases, *profile, *age))
+
+
+def spent(runs: int | str, elapsed: float, lock: LockReport | None) -> str:
+    """Say what was spent: runs, seconds, and how the lock was got."""
+    made = f"{runs} in {duration(elapsed)}"
+    return made if lock is None else f"{made}; the lock {_wait(lock)}"
+
+
+def _wait(lock: LockReport) -> str:
+    """Say how long the lock was waited for; a lock that was never held did not come."""
+    if lock.waited_seconds < SHORTEST_WAIT_SECONDS:
+        return "was free"
+    return f"{'came after' if lock.held_seconds else 'did not come in'} {duration(lock.waited_seconds)}"
 
 
 def run_ids(runs: Iterable[Run]) -> str:
@@ -354,7 +393,7 @@ def run_ids(runs: Iterable[Run]) -> str:
 _T = TypeVar("_T")
 
 
-def _grouped(pairs: Iterable[tuple[str, _T]]) -> Iterator[tuple[str, tuple[_T, ...]]]:
+def grouped(pairs: Iterable[tuple[str, _T]]) -> Iterator[tuple[str, tuple[_T, ...]]]:
     """Yield each first part once, with all its second parts, in the order of first sight."""
     groups: dict[str, list[_T]] = {}
     for key, value in pairs:
@@ -383,7 +422,7 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _inside_a_sentence(text: str) -> str:
+def inside_a_sentence(text: str) -> str:
     """Take the capital of an ordinary first word away: `CUDA` keeps its own."""
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
 

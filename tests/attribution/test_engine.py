@@ -6,7 +6,7 @@ from statistics import median
 import pytest
 
 from pooldiag.attribution.belief import posterior
-from pooldiag.attribution.engine import Plan, Spent, conclude, greens_needed, next_step, percent
+from pooldiag.attribution.engine import Plan, Spent, conclude, greens_needed, next_step
 from pooldiag.attribution.evidence import RoleEvidence
 from pooldiag.attribution.mechanisms import MECHANISMS
 from pooldiag.attribution.simulation import ROLES, Simulated, diagnose, evidence
@@ -170,11 +170,6 @@ def test_of_two_arms_that_tell_alike_the_cheaper_one_is_run() -> None:
     assert usual.role is not None
     dear = {Role.BASELINE: 10.0, usual.role: 1000.0}
     assert next_step(known, Plan(), Spent(runs=2, of_role=dear)).role is not usual.role
-
-
-def test_a_probability_is_not_rounded_up_to_certainty() -> None:
-    assert percent(0.99999) == "99.9 %"
-    assert percent(0.99) == "99 %"
 
 
 def test_the_priors_sum_to_one_and_half_is_on_independent() -> None:

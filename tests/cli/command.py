@@ -63,6 +63,34 @@ def diagnose(*words: str | Path, cwd: Path, **changes: str) -> dict[str, Any]:
     return report
 
 
+def bisect(*words: str | Path, cwd: Path, **changes: str) -> dict[str, Any]:
+    """Run `pooldiag bisect --json` without the lock of this machine, and return the report, checked as above."""
+    return _reported("bisect", *words, cwd=cwd, **changes)
+
+
+def survey(*words: str | Path, cwd: Path, **changes: str) -> dict[str, Any]:
+    """Run `pooldiag orders --json` in the same way."""
+    return _reported("orders", *words, cwd=cwd, **changes)
+
+
+def _reported(command: str, *words: str | Path, cwd: Path, **changes: str) -> dict[str, Any]:
+    said = pooldiag(command, "--no-lock", *FLOORS, "--json", *words, cwd=cwd, **changes)
+    assert said.out, said.err
+    report = checked(said.out)
+    assert checked((Path(report["evidence"]) / "report.json").read_text()) == report
+    assert said.code == expected_code(report)
+    return report
+
+
+def expected_code(report: Mapping[str, Any]) -> int:
+    """The exit code that a report of `bisect` or `orders` must come with."""
+    if report["command"] == "bisect":
+        return {"green": 0, "found": 1, "unresolved": 3, "blocked": 4}[report["status"]]
+    if report["blocked_by"] is not None:
+        return 4
+    return int(any(entry["reading"] == "red" for entry in report["orders"]))
+
+
 def checked(text: str) -> dict[str, Any]:
     """Parse a report and validate it against the published schema."""
     report: dict[str, Any] = json.loads(text)
@@ -96,3 +124,20 @@ def shell(line: str, *, cwd: Path, **changes: str) -> subprocess.CompletedProces
         timeout=LIMIT_SECONDS,
         check=False,
     )
+
+
+def one_problem(err: str) -> str:
+    """Return the problem; there is nothing but one and its hint, and no traceback."""
+    problem, *hint = err.splitlines()
+    assert problem.startswith("pooldiag: ")
+    assert len(hint) <= 1
+    assert all(line.startswith("  ") for line in hint)
+    return problem
+
+
+def script(folder: Path, text: str) -> Path:
+    """Write an executable shell script."""
+    path = folder / "target.sh"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path

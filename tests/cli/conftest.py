@@ -1,11 +1,15 @@
 """Fixtures of the command's tests; a lock to hold and a small file system are those of the room below."""
 
-from collections.abc import Iterator
+import os
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from pooldiag.cli.app import exit_code_of_words
+from tests.cli.command import Said, environment
 from tests.cli.processes import Pooldiag, Starter, started
 from tests.execute.conftest import hold_lock, mount_tmpfs
 
@@ -27,3 +31,22 @@ def start(tmp_path: Path) -> Iterator[Starter]:
             return stack.enter_context(started(*words, cwd=tmp_path, **changes))
 
         yield begin
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
+    """Run `pooldiag` with these words as `command.pooldiag` does, but in this process: for what runs no target."""
+
+    def run(*words: str | Path, cwd: Path, **changes: str) -> Said:
+        with monkeypatch.context() as patch:
+            patch.chdir(cwd)
+            patch.setattr(sys, "argv", ["pooldiag", *map(str, words)])
+            for name in os.environ.keys() - environment({}).keys():
+                patch.delenv(name)
+            for name, value in changes.items():
+                patch.setenv(name, value)
+            code = exit_code_of_words()
+        said = capsys.readouterr()
+        return Said(code=code, out=said.out, err=said.err)
+
+    return run

@@ -60,13 +60,15 @@ def announced(folder: Path) -> dict[str, int]:
 
 
 @contextmanager
-def started(*words: str | Path, cwd: Path, before: Sequence[str] = (), **changes: str) -> Iterator[Pooldiag]:
-    """Start `pooldiag attribute` in a session of its own, its output in files."""
+def started(
+    *words: str | Path, cwd: Path, command: str = "attribute", before: Sequence[str] = (), **changes: str
+) -> Iterator[Pooldiag]:
+    """Start `pooldiag attribute`, or another command, in a session of its own, its output in files."""
     output = cwd / f"output-{len(list(cwd.glob('output-*')))}"
     output.mkdir()
     with (output / "out").open("wb") as out, (output / "err").open("wb") as err:
         process = subprocess.Popen(
-            [*before, *PROGRAM, "attribute", *FLOORS, *map(str, words)],
+            [*before, *PROGRAM, command, *FLOORS, *map(str, words)],
             cwd=cwd,
             env=environment(changes),
             stdin=subprocess.DEVNULL,

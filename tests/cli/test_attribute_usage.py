@@ -4,13 +4,14 @@ import re
 import struct
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pooldiag.census.layouts import LAYOUTS
 from pooldiag.frameworks import FRAMEWORKS
-from tests.cli.command import FLOORS, arm, attribute, diagnose, pooldiag, shell
+from tests.cli.command import FLOORS, Said, arm, attribute, diagnose, one_problem, pooldiag, script, shell
 
 
 @pytest.fixture
@@ -21,22 +22,6 @@ def vacuous(examples_build: Path) -> Path:
 @pytest.fixture
 def blind(examples_build: Path) -> Path:
     return examples_build / "devicepool" / "blind" / "test_forward"
-
-
-def script(folder: Path, text: str) -> Path:
-    path = folder / "target.sh"
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
-    return path
-
-
-def one_problem(err: str) -> str:
-    """Return the problem; there is nothing but one and its hint, and no traceback."""
-    problem, *hint = err.splitlines()
-    assert problem.startswith("pooldiag: ")
-    assert len(hint) <= 1
-    assert all(line.startswith("  ") for line in hint)
-    return problem
 
 
 def test_a_script_is_a_black_box_and_told_so(tmp_path: Path) -> None:
@@ -143,10 +128,44 @@ def test_a_flag_of_the_targets_own_that_would_fight_ours_is_refused_by_name(
     assert flag.partition("=")[0] in one_problem(said.err)
 
 
-def test_an_unknown_option_and_a_missing_target_are_usage_errors(vacuous: Path, tmp_path: Path) -> None:
-    unknown = pooldiag("attribute", "--nonsense", vacuous, cwd=tmp_path)
-    assert (unknown.code, "--nonsense" in unknown.err) == (2, True)
-    assert pooldiag("attribute", "--no-lock", cwd=tmp_path).code == 2
+@pytest.mark.parametrize(
+    ("words", "problem", "hint"),
+    [
+        (("attribute", "--nonsense", "x"), "no such option: --nonsense", "pooldiag attribute --help"),
+        (("attribute", "--no-lock"), "missing argument 'TARGET'", "pooldiag attribute --help"),
+        (("attribute", "--seed=x", "x"), "invalid value for '--seed': ", "pooldiag attribute --help"),
+        (("attribute", "--seed=-1", "x"), "invalid value for '--seed': ", "pooldiag attribute --help"),
+        (("attribute", "--order=up", "x"), "'up' is not one of 'file', 'name', 'suite', 'rand'", "--help"),
+        (("attribute", "--seed"), "option '--seed' requires an argument", "pooldiag --help"),
+        (("profiles", "vt", "glibc"), "got unexpected extra argument(s) (glibc)", "pooldiag profiles --help"),
+        (("--nonsense",), "no such option: --nonsense", "pooldiag --help"),
+        (("atribute", "x"), "'atribute' is no command", "nearest: attribute"),
+        (("a\nb\x1b[1m",), "'a\\nb\\x1b[1m' is no command", "nearest: "),
+        (("attribute", "--a\nb\x1b[1m", "x"), "no such option: --a", "--help"),
+    ],
+)
+def test_words_that_no_command_understands_are_one_line_with_where_to_look(
+    typed: Callable[..., Said], tmp_path: Path, words: tuple[str, ...], problem: str, hint: str
+) -> None:
+    said = typed(*words, cwd=tmp_path)
+    assert (said.code, said.out) == (2, "")
+    assert problem in one_problem(said.err)
+    assert hint in said.err.splitlines()[1]
+    assert "\x1b" not in said.err
+
+
+def test_a_command_without_a_word_is_its_help(typed: Callable[..., Said], tmp_path: Path) -> None:
+    for command in ("attribute", "bisect", "orders"):
+        said = typed(command, cwd=tmp_path)
+        assert (said.code, said.err) == (2, "")
+        assert said.out.strip() == typed(command, "--help", cwd=tmp_path).out.strip()
+
+
+def test_words_that_no_command_understands_leave_no_trace_of_python(tmp_path: Path) -> None:
+    for words in (("atribute", "x"), ("attribute", "--nonsense", "x")):
+        said = pooldiag(*words, cwd=tmp_path)
+        assert (said.code, said.out) == (2, "")
+        one_problem(said.err)
 
 
 def test_a_filter_of_the_targets_own_is_listed_and_run_alike(blind: Path, tmp_path: Path) -> None:

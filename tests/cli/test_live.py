@@ -10,14 +10,39 @@ from rich.console import Console
 
 from pooldiag.cli.live import LiveView, PlainView, QuietView, View, view_for
 from pooldiag.model.arms import Role
-from pooldiag.model.events import CaseStarted, Event, LockHeld, LockWait, Planned, Reported, RunStarted
+from pooldiag.model.bisections import Probed
+from pooldiag.model.events import (
+    CaseStarted,
+    Event,
+    LockHeld,
+    LockWait,
+    OrderStarted,
+    Planned,
+    Reported,
+    RunEnded,
+    RunStarted,
+    Searching,
+)
+from pooldiag.model.readings import Reading
 from pooldiag.model.reports import AttributeReport
-from tests.render.samples import HOSTILE, NAMES, SAMPLES, arm
+from tests.render.attribute_samples import CRASHING, HOSTILE, NAMES, SAMPLES, arm
+from tests.render.bisect_samples import BISECTIONS, ORDERS, seed
 
 WAIT = LockWait(path=Path("/home/ada/gpu.lock"), seconds=61.0, limit_seconds=2700.0, holder="pid 4242, python train.py")
 PLANNED = Planned(arms=tuple(arm(role) for role in (Role.BASELINE, Role.BYPASS, Role.EXACT)), cases=13)
 STARTED = RunStarted(run="03", number=3, arm=arm(Role.BYPASS), cases=13)
 CASE = CaseStarted(name=NAMES[4], number=5)
+PROBE = RunStarted(run="05-search", number=5, arm=arm(Role.BASELINE), cases=7)
+SEARCH = Searching(
+    phase="search",
+    runs=5,
+    cases_run=41,
+    most_left=4,
+    victim=CRASHING,
+    probed=Probed(run="05-search", phase="search", cases=7, reading=Reading.GREEN),
+    red_with=12,
+    green_with=6,
+)
 
 
 @dataclass
@@ -187,6 +212,103 @@ def test_telling_costs_the_core_next_to_nothing() -> None:
         for number in range(2000):
             view.told(CaseStarted(name=HOSTILE, number=number))
         assert time.process_time() - began < 0.5
+
+
+def test_a_terminal_shows_how_far_a_search_is_and_what_it_knows() -> None:
+    screen, clock = Screen(), Hands()
+    with LiveView(screen.console(), clock=clock) as view:
+        view.told(SEARCH)
+        view.told(replace(PROBE, run="06", number=6))
+        view.told(CASE)
+        clock.now += 3
+        assert screen.sees("00:03  search for the polluters: 5 runs done, at most 4 left\n")
+        assert screen.sees("       so far: red with 12 cases, green with 6\n")
+        assert screen.sees("       run 6: baseline, 00:03", "victim: bf16 production", "case 5/7: rope table")
+
+
+def test_a_run_of_a_search_that_is_over_is_not_shown_any_longer() -> None:
+    screen = Screen()
+    with LiveView(screen.console()) as view:
+        view.told(PROBE)
+        assert screen.sees("run 5: baseline")
+        view.told(SEARCH)
+        assert screen.sees("between runs")
+        assert not any("run 5" in line for line in screen.lines())
+
+
+def test_runs_at_once_are_counted_and_each_goes_when_it_ends() -> None:
+    screen, clock = Screen(), Hands()
+    runs = [replace(PROBE, run=f"0{number}", number=number) for number in (6, 7, 8)]
+    with LiveView(screen.console(), clock=clock) as view:
+        for run in runs:
+            view.told(run)
+            clock.now += 2
+        assert screen.sees("3 runs at once: 6, 7, 8; the longest for 00:06")
+        view.told(RunEnded(run="07"))
+        assert screen.sees("2 runs at once: 6, 8;")
+        view.told(Reported(report=BISECTIONS["bisect-found"]))
+        assert screen.sees("2 runs at once: 6, 8;")
+        view.told(RunEnded(run="06"))
+        assert screen.sees("run 8: baseline, 00:02")
+
+
+def test_the_arms_on_the_minimal_set_fill_the_table_of_a_bisection() -> None:
+    screen = Screen()
+    with LiveView(screen.console()) as view:
+        view.told(PLANNED)
+        view.told(Reported(report=BISECTIONS["bisect-found"]))
+        assert screen.sees("bypass    green")
+
+
+def test_a_terminal_shows_which_order_runs() -> None:
+    screen = Screen()
+    with LiveView(screen.console()) as view:
+        view.told(OrderStarted(order=seed(1), number=3, of=20))
+        assert screen.sees("order 3/20: rand order, seed 1")
+        view.told(Reported(report=ORDERS["orders-partial"]))
+        view.told(STARTED)
+        assert screen.sees("order 3/20: rand order, seed 1; 1/2 red so far", "run 3: bypass")
+        view.told(Reported(report=ORDERS["orders-mixed"]))
+        assert screen.sees("5/8 red so far")
+
+
+def test_a_hostile_victim_reaches_no_terminal() -> None:
+    screen = Screen()
+    with LiveView(screen.console()) as view:
+        view.told(replace(SEARCH, victim=f"\x1b]0;owned\x07{HOSTILE}", phase="\x1b[2Jsearch"))
+        assert screen.sees("victim: \\x1b]0;owned\\x07[red]x[/red]", "\\x1b[2Jsearch: 5 runs done")
+    assert "owned\x07" not in screen.stream.getvalue()
+
+
+def test_elsewhere_each_run_of_a_search_is_one_line_below_its_phase() -> None:
+    begun = replace(SEARCH, probed=None, red_with=None, green_with=None)
+    recalled = replace(SEARCH, runs=6, most_left=None, recalled=True)
+    end = replace(SEARCH, phase="prefix", runs=7, most_left=1)
+    lines = plain(begun, SEARCH, recalled, end, Reported(report=BISECTIONS["bisect-found"]))
+    assert lines[:5] == [
+        "search for the polluters",
+        "run 05: 7 cases run, green; 5 runs done, at most 4 left; red with 12 cases, green with 6",
+        "run 05 (recalled): 7 cases run, green; 6 runs done; red with 12 cases, green with 6",
+        "both ends of the prefix",
+        "run 05: 7 cases run, green; 7 runs done, at most 1 left; red with 12 cases, green with 6",
+    ]
+    assert lines[5].startswith("run 01 baseline: red 3/13 cases")
+
+
+def test_elsewhere_a_run_that_was_told_as_a_probe_is_not_told_again() -> None:
+    whole = BISECTIONS["bisect-partial"]
+    assert whole.whole is not None
+    probed = Probed(run=whole.whole.id, phase="whole", cases=13, reading=Reading.RED)
+    lines = plain(Searching(phase="whole", runs=1, probed=probed), Reported(report=whole))
+    assert lines == ["the whole order", "run 01: 13 cases run, red; 1 run done"]
+
+
+def test_elsewhere_each_order_is_one_line_and_its_run_another() -> None:
+    lines = plain(
+        OrderStarted(order=seed(7), number=4, of=20), Reported(report=replace(ORDERS["orders-mixed"], partial=True))
+    )
+    assert lines[0] == "order 4/20: rand order, seed 7"
+    assert lines[1] == "run 01 baseline: green 13/13 cases, 552 assertions, 0.594 s"
 
 
 def test_elsewhere_each_finished_run_is_one_line() -> None:

@@ -14,6 +14,7 @@ from pooldiag.execute.clock import SystemClock
 from pooldiag.execute.disk import SystemDisk
 from pooldiag.execute.evidence import EvidenceFolder
 from pooldiag.execute.files import LocalFiles
+from pooldiag.execute.journal import Journal
 from pooldiag.frameworks import BLACKBOX
 from pooldiag.model.arms import Acted, AllocatorProfile, Arm, Canary, CanaryRule, Linkage, Role
 from pooldiag.model.cases import Target
@@ -49,10 +50,16 @@ class CanaryExecutor:
         stdout.write_bytes(text)
         return replace(self.ended, stdout=Stream(path=stdout, size_bytes=len(text)))
 
+    def restore(self) -> None:
+        pass
+
 
 class NoLock:
     def hold(self) -> AbstractContextManager[None]:
         return nullcontext()
+
+    def retake(self) -> None:
+        pass
 
     def report(self) -> LockReport | None:
         return None
@@ -68,13 +75,17 @@ def tools(tmp_path: Path) -> Iterator[Tools]:
     target = Target(
         path=Path("/bin/true"), shown="true", directory=tmp_path, shell_directory=tmp_path, framework="blackbox"
     )
-    with EvidenceFolder(tmp_path, command="attribute", target="true") as evidence:
+    with (
+        EvidenceFolder(tmp_path, command="attribute", target="true") as evidence,
+        Journal(evidence.path) as journal,
+    ):
         yield Tools(
             executor=CanaryExecutor(),
             lock=NoLock(),
             disk=SystemDisk(evidence=tmp_path, target=tmp_path, floors=Floors()),
             files=LocalFiles(target, evidence=tmp_path),
             evidence=evidence,
+            memo=journal,
             clock=SystemClock(),
             progress=Nobody(),
             framework=BLACKBOX,

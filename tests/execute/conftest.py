@@ -46,6 +46,7 @@ def request_for(tmp_path: Path) -> Requester:
         report: Path | None = None,
         directory: Path = tmp_path,
         on_report: Callable[[bytes], None] = lambda _: None,
+        enough: Callable[[], bool] = lambda: False,
     ) -> RunRequest:
         folder = tmp_path / f"run-{next(numbers)}"
         folder.mkdir()
@@ -57,6 +58,7 @@ def request_for(tmp_path: Path) -> Requester:
             report=report,
             limits=Limits(timeout_seconds=timeout_seconds, grace_seconds=grace_seconds, stream_bytes=stream_bytes),
             on_report=on_report,
+            enough=enough,
         )
 
     return make

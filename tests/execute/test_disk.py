@@ -40,11 +40,15 @@ class FakeExecutor:
 
     def __init__(self, shortage: str | None = None) -> None:
         self.runs = 0
+        self.restored = False
         self._shortage = shortage
 
     def execute(self, request: RunRequest) -> Completed:
         self.runs += 1
         return not_run(request, Ending.EXITED, shortage=self._shortage)
+
+    def restore(self) -> None:
+        self.restored = True
 
 
 # --- the guard --------------------------------------------------------------------------------------------------------
@@ -66,6 +70,12 @@ def test_the_first_shortage_of_a_run_is_told(
 ) -> None:
     completed = GuardedExecutor(FakeExecutor(during), FakeDisk(None, after)).execute(request_for("true"))
     assert (completed.ending, completed.shortage) == (Ending.EXITED, told)
+
+
+def test_a_guarded_executor_is_restored_with_the_one_that_it_guards() -> None:
+    inner = FakeExecutor()
+    GuardedExecutor(inner, FakeDisk()).restore()
+    assert inner.restored
 
 
 # --- the disk ---------------------------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 import contextlib
+import json
 import os
 import subprocess
 from collections.abc import Iterator
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pooldiag.errors import BlockedError, ExitCode
-from pooldiag.execute.evidence import BALLAST_BYTES, EvidenceFolder, folder_name
+from pooldiag.execute.evidence import BALLAST_BYTES, EvidenceFolder, folder_name, unfinished
 from tests.execute.conftest import Mounter
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
@@ -152,3 +153,94 @@ def test_a_read_only_folder_is_told_in_one_line(mount_tmpfs: Mounter) -> None:
     with pytest.raises(BlockedError, match="Read-only file system") as raised:
         evidence_in(folder)
     assert raised.value.hint == "run in a folder that you may write to"
+
+
+# --- going on ---------------------------------------------------------------------------------------------------------
+
+
+def leave(parent: Path, *, second: int = 7, target: str = "test_forward", report: str | None = None) -> Path:
+    """Leave a folder as a bisection does that was killed, or one that ended with a report."""
+    folder = EvidenceFolder(parent, command="bisect", target=target, now=NOW.replace(second=second))
+    (folder.path / "journal.jsonl").touch()
+    if report is not None:
+        folder.save(report)
+    return folder.path
+
+
+def test_a_resumed_folder_has_its_ballast_and_goes_on_counting_its_runs(tmp_path: Path) -> None:
+    path = leave(tmp_path)
+    for name in ("07-bypass", "12-baseline", "00-listing-30", "canary-bypass"):
+        (path / name).mkdir()
+    (path / "99-file").touch()
+    with EvidenceFolder.resume(path) as folder:
+        assert folder.path == path
+        assert (path / "ballast").stat().st_blocks * 512 >= BALLAST_BYTES
+        assert folder.runs_there() == 12
+        folder.save("{}")
+    assert not (path / "ballast").exists()
+    assert (path / "report.json").read_text() == "{}"
+
+
+def test_a_new_folder_has_no_runs(evidence: EvidenceFolder) -> None:
+    assert evidence.runs_there() == 0
+
+
+def test_a_folder_that_an_interrupted_diagnosis_made_is_moved_aside_and_made_anew(tmp_path: Path) -> None:
+    path = leave(tmp_path)
+    (path / "00-listing-1").mkdir()
+    (path / "00-listing-1" / "stdout").write_text("first")
+    for earlier in (["first"], ["first", "second"]):
+        with EvidenceFolder.resume(path) as folder:
+            made = folder.run_folder("00-listing-1")
+            assert os.listdir(made) == ["out"]
+            (made / "stdout").write_text("second")
+            with pytest.raises(BlockedError, match="File exists"):
+                folder.run_folder("00-listing-1")
+            assert folder.runs_there() == 0
+        found = [(path / f"00-listing-1.before-{number}" / "stdout").read_text() for number in (1, 2)[: len(earlier)]]
+        assert found == earlier
+
+
+def test_a_folder_that_is_gone_cannot_be_resumed(tmp_path: Path) -> None:
+    with pytest.raises(BlockedError, match="No such file or directory") as raised:
+        EvidenceFolder.resume(tmp_path / "none")
+    assert raised.value.problem.startswith(f"cannot go on in the evidence folder: {tmp_path / 'none'}: ")
+
+
+@pytest.mark.parametrize("report", [None, '{"partial": true}', "{}", "", "[]", "[" * 100_000, "\x00"])
+def test_a_diagnosis_without_a_whole_report_is_unfinished(tmp_path: Path, report: str | None) -> None:
+    path = leave(tmp_path, report=report)
+    assert unfinished(tmp_path, command="bisect", target="test_forward") == path
+
+
+def test_what_has_a_whole_report_or_no_journal_is_of_another_command_or_target_is_not_gone_on_with(
+    tmp_path: Path,
+) -> None:
+    assert unfinished(tmp_path, command="bisect", target="test_forward") is None
+    leave(tmp_path, report=json.dumps({"partial": False}))
+    leave(tmp_path, target="test_forward_more")
+    leave(tmp_path, target="more_test_forward")
+    evidence_in(tmp_path)
+    (leave(tmp_path) / "journal.jsonl").unlink()
+    assert unfinished(tmp_path, command="bisect", target="test_forward") is None
+    assert unfinished(tmp_path, command="bisect", target="test+forward") is None
+
+
+def test_a_folder_that_cannot_be_listed_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / ".pooldiag").touch()
+    with pytest.raises(BlockedError, match=r"cannot look for an interrupted diagnosis: .*: Not a directory"):
+        unfinished(tmp_path, command="bisect", target="test_forward")
+
+
+def test_the_newest_unfinished_diagnosis_is_gone_on_with(tmp_path: Path) -> None:
+    paths = [leave(tmp_path, second=second) for second in (9, *[30] * 11, 8)]
+    assert paths[11].name.endswith("-test_forward-11")
+    assert unfinished(tmp_path, command="bisect", target="test_forward") == paths[11]
+    EvidenceFolder.resume(paths[11]).save(json.dumps({"partial": False}))
+    assert unfinished(tmp_path, command="bisect", target="test_forward") == paths[10]
+
+
+def test_a_target_whose_name_ends_in_a_number_is_not_taken_for_another_one(tmp_path: Path) -> None:
+    other = leave(tmp_path, target="test-2")
+    assert unfinished(tmp_path, command="bisect", target="test") is None
+    assert unfinished(tmp_path, command="bisect", target="test-2") == other

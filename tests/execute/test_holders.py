@@ -66,6 +66,14 @@ def test_a_shell_that_locks_a_descriptor_of_its_own_is_named_before_its_children
     assert words.endswith("which is gone, and 1 more")
 
 
+def test_a_holder_that_ends_while_it_is_looked_at_is_not_named(tmp_path: Path, start: Callable[[str], int]) -> None:
+    loop = "echo $BASHPID > child; while [ ! -e stop ]; do /bin/true; done"  # each `true` has the descriptor too
+    shell = start(f"exec 9>gpu.lock; flock 9; {loop}")
+    first = {holders(tmp_path / "gpu.lock")[0].pid for _ in range(40)}
+    (tmp_path / "stop").touch()
+    assert first == {shell}
+
+
 def test_a_holder_of_another_user_is_known_from_the_kernels_list(tmp_path: Path, hold_lock: Holder) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can be two users")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pooldiag.errors import BlockedError, ExitCode, InterruptedRunError, LockTimeoutError
+from pooldiag.errors import BlockedError, ExitCode, InterruptedRunError, LockTimeoutError, RunLostError
 from pooldiag.execute.clock import SystemClock
 from pooldiag.execute.interrupts import Interrupts
 from pooldiag.execute.supervised import SupervisedExecutor, SupervisedLock, Supervisor
@@ -242,6 +242,51 @@ def test_the_lock_lives_as_long_as_any_process_of_the_target(
     *descriptors, code = completed.stdout.path.read_text().split()
     assert str(path) in descriptors
     assert code == "1"
+
+
+def test_a_lock_that_went_with_its_supervisor_is_taken_again(
+    executor: SupervisedExecutor, supervisor: Supervisor, request_for: Requester, tmp_path: Path, hold_lock: Holder
+) -> None:
+    path, told = tmp_path / "gpu.lock", Told(on_wait=lambda: close(holder))
+    lock = lock_of(supervisor, path, told=told)
+    with lock.hold():
+        with pytest.raises(RunLostError):
+            executor.execute(request_for("sh", "-c", "kill -KILL $PPID; sleep 1000"))
+        assert not is_locked(path)
+        holder = hold_lock(path)  # somebody was faster
+        executor.restore()
+        lock.retake()
+        assert is_locked(path)
+        assert executor.execute(request_for("true")).exit_code == 0
+    assert not is_locked(path)
+    report, held = lock.report(), [event for event in told.events if isinstance(event, LockHeld)]
+    assert report is not None
+    assert len(held) == 2
+    assert report.waited_seconds == sum(event.waited_seconds for event in held)
+    with lock.hold():
+        assert is_locked(path)
+
+
+def test_a_lock_that_somebody_else_has_meanwhile_is_not_waited_for_beyond_the_bound(
+    executor: SupervisedExecutor, supervisor: Supervisor, request_for: Requester, tmp_path: Path, hold_lock: Holder
+) -> None:
+    lock = lock_of(supervisor, tmp_path / "gpu.lock", wait_seconds=0)
+    with lock.hold():
+        with pytest.raises(RunLostError):
+            executor.execute(request_for("sh", "-c", "kill -KILL $PPID; sleep 1000"))
+        holder = hold_lock(tmp_path / "gpu.lock")
+        executor.restore()
+        with pytest.raises(LockTimeoutError, match=f"by pid {holder.pid}"):
+            lock.retake()
+
+
+def test_nothing_is_taken_again_where_nothing_is_held(supervisor: Supervisor, tmp_path: Path) -> None:
+    lock_of(supervisor, tmp_path / "gpu.lock").retake()
+    assert not (tmp_path / "gpu.lock").exists()
+    lock = lock_of(supervisor)
+    with lock.hold():
+        lock.retake()
+    assert lock.report() is None
 
 
 def test_an_interrupt_ends_the_wait(tmp_path: Path, hold_lock: Holder) -> None:

@@ -11,7 +11,7 @@ from textwrap import dedent
 
 import pytest
 
-from pooldiag.errors import BlockedError
+from pooldiag.errors import BlockedError, RunLostError
 from pooldiag.execute.interrupts import Interrupts
 from pooldiag.execute.supervised import SupervisedExecutor, Supervisor
 from pooldiag.execute.supervisor import descendants
@@ -344,6 +344,57 @@ def test_an_error_while_a_report_is_read_ends_the_run(
     assert not is_alive(pid_in(tmp_path / "pid"))
 
 
+# --- a report that has told enough ------------------------------------------------------------------------------------
+
+
+def test_a_run_is_ended_once_its_report_is_enough_and_nothing_more_is_handed_over(
+    executor: SupervisedExecutor, request_for: Requester, tmp_path: Path
+) -> None:
+    script = "trap 'echo late >> report; exit 4' TERM; echo early > report; while :; do sleep 0.01; done"
+    pieces: list[bytes] = []
+    completed = executor.execute(
+        request_for(
+            "sh", "-c", script, report=tmp_path / "report", on_report=pieces.append, enough=lambda: b"early\n" in pieces
+        )
+    )
+    assert (completed.ending, completed.exit_code) == (Ending.ENOUGH, 4)
+    assert (tmp_path / "report").read_bytes() == b"early\nlate\n"
+    assert pieces == [b"early\n"]
+
+
+def test_a_run_that_hangs_after_its_verdict_is_waited_for_neither_until_the_limit_nor_for_the_grace(
+    executor: SupervisedExecutor, request_for: Requester, tmp_path: Path
+) -> None:
+    script = f"trap '' TERM; {DEAF_CHILD} until [ -s child ]; do sleep 0.01; done; echo > report; sleep 1000"
+    request = request_for("sh", "-c", script, report=tmp_path / "report", enough=lambda: True)
+    completed = executor.execute(request)
+    assert (completed.ending, completed.signal) == (Ending.ENOUGH, signal.SIGKILL)
+    assert completed.seconds < LIMIT_SECONDS  # which is the limit, and the grace
+    assert not is_alive(pid_in(tmp_path / "child"))
+
+
+def test_a_run_that_ended_by_itself_meanwhile_has_its_own_end_and_its_whole_report(
+    executor: SupervisedExecutor, request_for: Requester, tmp_path: Path
+) -> None:
+    script = "echo $$ > pid; echo early > report; until [ -e seen ]; do sleep 0.01; done; echo late >> report; exit 3"
+    pieces: list[bytes] = []
+
+    def take(piece: bytes) -> None:
+        pieces.append(piece)
+        (tmp_path / "seen").touch()
+
+    def enough() -> bool:
+        wait_until(lambda: not is_alive(pid_in(tmp_path / "pid")), "the target has ended")
+        return True
+
+    request = request_for("sh", "-c", script, report=tmp_path / "report", on_report=take, enough=enough)
+    completed = executor.execute(request)
+    assert (completed.ending, completed.exit_code) == (Ending.EXITED, 3)
+    assert b"".join(pieces) == b"early\nlate\n"
+    after = executor.execute(request_for("sh", "-c", "exit 5"))  # it is not the one that was to be ended
+    assert (after.ending, after.exit_code) == (Ending.EXITED, 5)
+
+
 # --- interrupts -------------------------------------------------------------------------------------------------------
 
 
@@ -415,8 +466,8 @@ def test_sigterm_is_sent_once_to_each(tmp_path: Path, request_for: Requester) ->
 
 def test_two_interrupts_at_once_are_two(tmp_path: Path, request_for: Requester) -> None:
     def interrupt(interrupts: Interrupts) -> None:
-        interrupts.count += 1  # as when the second signal comes before anybody looked at the first
-        interrupts.note(signal.SIGINT, None)
+        for _ in range(2):
+            interrupts.note(signal.SIGINT, None)
 
     script = "trap '' TERM; touch ready; while :; do sleep 0.01; done"
     first, _ = _interruptible_run(tmp_path, request_for, script, interrupt)
@@ -449,6 +500,77 @@ def test_a_supervisor_that_is_ended_leaves_nothing_running(
         assert not is_alive(pid_in(tmp_path / "parent"))
         with pytest.raises(BlockedError, match="has ended"):
             executor.execute(request_for("true"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_after_a_target_that_killed_its_parent_other_runs_can_be_made(
+    supervisor: Supervisor, request_for: Requester, tmp_path: Path, number: signal.Signals
+) -> None:
+    executor, pieces, before = SupervisedExecutor(supervisor, UNWATCHED), list[bytes](), supervisor.pid
+    kill = f"until [ -s child ]; do sleep 0.01; done; echo guilty > report; kill -{number.value} $PPID"
+    script = f"{DEAF_CHILD} echo $$ > parent; {kill}; while :; do sleep 1000; done"
+    request = request_for("sh", "-c", script, report=tmp_path / "report", on_report=pieces.append, grace_seconds=0.2)
+    with pytest.raises(RunLostError, match="the run was ended with it"):
+        executor.execute(request)
+    assert not is_alive(pid_in(tmp_path / "parent"))
+    assert not is_alive(pid_in(tmp_path / "child"))
+    assert b"".join(pieces) == b"guilty\n"
+    executor.restore()
+    assert supervisor.pid not in {None, before}
+    assert executor.execute(request_for("sh", "-c", "exit 6")).exit_code == 6
+
+
+def test_a_supervisor_that_was_killed_between_runs_lost_none(supervisor: Supervisor, request_for: Requester) -> None:
+    executor, pid = SupervisedExecutor(supervisor, UNWATCHED), supervisor.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_alive(pid), "the supervisor is dead")
+    with pytest.raises(BlockedError, match="killed by SIGKILL") as raised:
+        executor.execute(request_for("true"))
+    assert not isinstance(raised.value, RunLostError)
+
+
+def test_a_living_supervisor_is_restored_as_it_is_and_none_after_the_with(request_for: Requester) -> None:
+    with Supervisor() as supervisor:
+        executor, pid = SupervisedExecutor(supervisor, UNWATCHED), supervisor.pid
+        executor.restore()
+        assert supervisor.pid == pid
+        assert executor.execute(request_for("true")).exit_code == 0
+    with pytest.raises(BlockedError, match="has ended"):
+        executor.restore()
+    assert supervisor.pid is None
+
+
+def test_the_words_of_a_dead_supervisor_are_not_those_of_the_next_one(
+    supervisor: Supervisor, request_for: Requester
+) -> None:
+    executor = SupervisedExecutor(supervisor, UNWATCHED)
+    for _ in range(2):
+        with pytest.raises(RunLostError, match=r"ended \(killed by SIGKILL: last words\)"):
+            executor.execute(
+                request_for("sh", "-c", "echo last words > /proc/$PPID/fd/2; kill -KILL $PPID; sleep 1000")
+            )
+        executor.restore()
+    with pytest.raises(RunLostError, match=r"ended \(killed by SIGKILL\)"):
+        executor.execute(request_for("sh", "-c", "kill -KILL $PPID; sleep 1000"))
+
+
+def test_the_end_of_the_with_ends_what_another_thread_runs(request_for: Requester, tmp_path: Path) -> None:
+    script = "echo $$ > pid; while :; do sleep 0.01; done"
+
+    def run() -> None:
+        with pytest.raises(BlockedError, match="nothing waits for it"):
+            SupervisedExecutor(supervisor, UNWATCHED).execute(request_for("sh", "-c", script, grace_seconds=0.2))
+        with pytest.raises(BlockedError, match="has ended"):
+            supervisor.restore()
+
+    with Supervisor() as supervisor:
+        thread = threading.Thread(target=run)
+        thread.start()
+        pid = pid_in(tmp_path / "pid")
+    assert not is_alive(pid)
+    assert supervisor.pid is None
+    thread.join()
 
 
 def test_the_end_of_the_with_ends_the_supervisor(request_for: Requester) -> None:

@@ -1,6 +1,7 @@
 """What doctest is asked with: flags refused, orders, selections by name and by position."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -83,12 +84,23 @@ def test_everything_needs_no_filter() -> None:
     assert DOCTEST.selections(ALL, ALL.cases)[0] == Selection(cases=ALL.cases)
 
 
-def test_some_are_asked_for_by_name_and_neighbours_by_position_too() -> None:
-    assert DOCTEST.selections(ALL, (A, C)) == (Selection(cases=(A, C), patterns=("a", "c")),)
+def test_some_are_asked_for_by_name_first_then_by_what_to_leave_out_and_by_position() -> None:
+    assert DOCTEST.selections(ALL, (A, C)) == (
+        Selection(cases=(A, C), patterns=("a", "c")),
+        Selection(cases=(A, C), excluded=("b", "d")),
+        Selection(cases=(A, C), excluded=("b",), first=1, last=2),
+    )
     assert DOCTEST.selections(ALL, (B, C)) == (
         Selection(cases=(B, C), patterns=("b", "c")),
+        Selection(cases=(B, C), excluded=("a", "d")),
         Selection(cases=(B, C), first=2, last=3),
     )
+
+
+def test_what_is_left_out_is_said_beside_the_position() -> None:
+    selection = Selection(cases=(B, D), excluded=("c", "e,"), first=2, last=3)
+    words = ("-dt-case-sensitive=1", "-dt-test-case-exclude=c,e,", "-dt-first=2", "-dt-last=3")
+    assert DOCTEST.run_arguments(selection, Order(), None)[1:] == words
 
 
 def test_positions_do_not_count_skipped_cases() -> None:
@@ -112,14 +124,35 @@ def test_a_name_that_another_case_has_is_no_way_to_ask() -> None:
     twin = Case(name="a", file="f", line=1, twin=1)
     cases = Listing(cases=(A, twin, B, C))
     assert DOCTEST.selections(cases, (twin,)) == (Selection(cases=(twin,), first=2, last=2),)
-    assert DOCTEST.selections(cases, (twin, C)) == ()
-    assert DOCTEST.selections(cases, (A, twin, C)) == (Selection(cases=(A, twin, C), patterns=("a", "c")),)
+    assert DOCTEST.selections(cases, (twin, C)) == (Selection(cases=(twin, C), excluded=("b",), first=2, last=3),)
+    assert DOCTEST.selections(cases, (A, B)) == ()
+    assert DOCTEST.selections(cases, (A, twin, C))[:2] == (
+        Selection(cases=(A, twin, C), patterns=("a", "c")),
+        Selection(cases=(A, twin, C), excluded=("b",)),
+    )
+
+
+def test_a_position_does_not_count_those_that_are_left_out_far_away() -> None:
+    far = Case(name="b", file="f", line=9)
+    assert DOCTEST.selections(Listing(cases=(far, A, B, C)), (A, C))[-1] == Selection(
+        cases=(A, C), excluded=("b",), first=1, last=2
+    )
 
 
 def test_an_empty_name_is_no_way_to_ask() -> None:
     empty = Case(name="", file="f", line=9)
-    assert DOCTEST.selections(Listing(cases=(A, empty)), (empty,)) == (Selection(cases=(empty,), first=2, last=2),)
-    assert DOCTEST.selections(Listing(cases=(empty, A, B)), (empty, B)) == ()
+    by_position = Selection(cases=(empty,), first=2, last=2)
+    assert DOCTEST.selections(Listing(cases=(A, empty)), (empty,)) == (
+        Selection(cases=(empty,), excluded=("a",)),
+        by_position,
+    )
+    assert DOCTEST.selections(Listing(cases=(empty, A, B)), (empty, B)) == (
+        Selection(cases=(empty, B), excluded=("a",)),
+        Selection(cases=(empty, B), excluded=("a",), first=1, last=2),
+    )
+    assert DOCTEST.selections(Listing(cases=(A, empty, B, C)), (A, C)) == (
+        Selection(cases=(A, C), patterns=("a", "c")),
+    )
 
 
 @pytest.mark.parametrize(
@@ -138,29 +171,77 @@ def test_a_name_becomes_a_pattern_that_every_version_understands(
     case = Case(name=name, file="f", line=9, name_bytes=raw)
     found = DOCTEST.selections(Listing(cases=(A, case)), (case,))
     assert [selection.patterns for selection in found if selection.patterns] == [(pattern,) for pattern in patterns]
+    left = DOCTEST.selections(Listing(cases=(A, case)), (A,))
+    assert [selection.excluded for selection in left if selection.excluded] == [(pattern,) for pattern in patterns]
 
 
-def test_more_names_than_one_argument_holds_are_not_asked_for_by_name() -> None:
-    cases = tuple(Case(name=f"{number:05d}" + "x" * 95, file="f", line=number) for number in range(1, 1401))
-    wanted = cases[1:]
-    found = DOCTEST.selections(Listing(cases=cases), wanted)
-    assert found == (Selection(cases=wanted, first=2, last=1400),)
-    assert DOCTEST.selections(Listing(cases=cases), cases[::2])[0].patterns  # 70,714 bytes still fit
+def many(count: int, size: int = 60) -> tuple[Case, ...]:
+    return tuple(Case(name=f"{number:05d}".ljust(size, "x"), file="f", line=number) for number in range(1, count + 1))
+
+
+def test_what_takes_fewer_names_comes_first_where_nobody_can_read_them_anyway() -> None:
+    cases = many(200)
+    most = (*cases[:90], *cases[91:])
+    assert DOCTEST.selections(Listing(cases=cases), most)[0] == Selection(cases=most, excluded=(cases[90].name,))
+    few = (*cases[:5], cases[150])
+    assert DOCTEST.selections(Listing(cases=cases), few)[0].patterns == tuple(case.name for case in few)
+    assert DOCTEST.selections(Listing(cases=cases), cases[:100])[0] == Selection(cases=cases[:100], first=1, last=100)
+
+
+def test_a_window_and_the_victim_are_asked_for_by_position_without_what_stands_between() -> None:
+    cases = many(3000, 200)
+    wanted = (*cases[1000:1900], cases[2000])
+    best = DOCTEST.selections(Listing(cases=cases), wanted)[0]
+    between = tuple(case.name for case in cases[1900:2000])
+    assert best == Selection(cases=wanted, excluded=between, first=1001, last=1901)
+    assert DOCTEST.selections(Listing(cases=cases), wanted)[1:] == (
+        Selection(cases=wanted, patterns=tuple(case.name for case in wanted)),
+    )
+
+
+def test_more_names_than_one_argument_holds_are_spread_over_both_spellings() -> None:
+    wanted = many(2200)
+    names = tuple(case.name for case in wanted)
+    for options, selection in (
+        (["-dt-test-case", "-dt-tc"], Selection(cases=wanted, patterns=names)),
+        (["-dt-test-case-exclude", "-dt-tce"], Selection(cases=wanted, excluded=names)),
+    ):
+        words = DOCTEST.run_arguments(selection, Order(), None)[2:]
+        assert [word.partition("=")[0] for word in words] == options
+        assert ",".join(word.partition("=")[2] for word in words) == ",".join(names)
+        assert len(words[0]) <= 131_071 < len(words[0]) + len(f",{names[0]}")
+
+
+def test_names_that_fit_no_two_arguments_are_not_asked_for_by_name() -> None:
+    cases = many(6000, 100)
+    assert DOCTEST.selections(Listing(cases=cases), cases[::2]) == ()
+    assert DOCTEST.selections(Listing(cases=cases), cases[1:]) == (
+        Selection(cases=cases[1:], excluded=(cases[0].name,)),
+        Selection(cases=cases[1:], first=2, last=6000),
+    )
 
 
 def test_the_longest_argument_is_one_that_the_kernel_takes() -> None:
-    fits = 131_071 - len("-dt-test-case=")
-    for size, by_name in ((fits, True), (fits + 1, False)):
+    longest = 131_071 - len("-dt-test-case=")
+    case = A
+    for size, option in ((longest, "-dt-test-case="), (longest + 1, "-dt-tc="), (131_071 - len("-dt-tc="), "-dt-tc=")):
         case = Case(name="x" * size, file="f", line=9)
-        found = DOCTEST.selections(Listing(cases=(A, case)), (case,))
-        assert any(selection.patterns for selection in found) == by_name
+        (selection,) = [one for one in DOCTEST.selections(Listing(cases=(A, case)), (case,)) if one.patterns]
+        assert DOCTEST.run_arguments(selection, Order(), None)[-1] == option + case.name
+    longer = Case(name=f"{case.name}x", file="f", line=9)
+    assert not [one for one in DOCTEST.selections(Listing(cases=(A, longer)), (longer,)) if one.patterns]
+
+
+@cache
+def expression(pattern: bytes) -> re.Pattern[bytes]:
+    """Make doctest's pattern a regular one: `*` is any bytes, `?` any one byte, the rest itself."""
+    wild = {b"*": b".*", b"?": b"."}
+    parts = (pattern[place : place + 1] for place in range(len(pattern)))
+    return re.compile(b"".join(wild.get(part, re.escape(part)) for part in parts), re.DOTALL)
 
 
 def matches(pattern: bytes, name: bytes) -> bool:
-    """Match as doctest does: `*` is any bytes, `?` any one byte, the rest itself."""
-    wild = {b"*": b".*", b"?": b"."}
-    parts = (pattern[place : place + 1] for place in range(len(pattern)))
-    return re.fullmatch(b"".join(wild.get(part, re.escape(part)) for part in parts), name, re.DOTALL) is not None
+    return expression(pattern).fullmatch(name) is not None
 
 
 @given(st.text(st.sampled_from("ab,\\*? é[-"), min_size=1, max_size=8))
@@ -173,12 +254,35 @@ def test_a_names_pattern_selects_that_name_in_every_version(name: str) -> None:
             assert "*" not in pattern
 
 
-@given(st.lists(st.text(st.sampled_from("ab,?"), max_size=3), min_size=1, max_size=6), st.data())
-def test_every_selection_is_of_the_wanted_cases_in_their_order(names: list[str], data: st.DataObject) -> None:
+def runs(words: tuple[str, ...], cases: tuple[Case, ...]) -> list[Case]:
+    """Return what doctest runs for these words: all names in either spelling, then positions among what is left."""
+    values: dict[str, str] = dict(word.split("=", 1) for word in words)
+
+    def named(case: Case, *options: str) -> bool:
+        patterns = [pattern for option in options for pattern in values.get(option, "").split(",") if pattern]
+        return any(matches(pattern.encode(), case.name.encode()) for pattern in patterns)
+
+    passing = [case for case in cases if named(case, "-dt-test-case", "-dt-tc") or "-dt-test-case" not in values]
+    passing = [case for case in passing if not named(case, "-dt-test-case-exclude", "-dt-tce")]
+    return passing[int(values.get("-dt-first", 1)) - 1 : int(values.get("-dt-last", len(passing)))]
+
+
+@given(st.lists(st.text(st.sampled_from("ab ,?"), max_size=3), min_size=1, max_size=6), st.data())
+def test_every_selection_is_of_the_wanted_cases_and_the_first_is_right_where_names_are_plain(
+    names: list[str], data: st.DataObject
+) -> None:
     cases = tuple(Case(name=name, line=line, file="f") for line, name in enumerate(names, 1))
     chosen = data.draw(st.sets(st.integers(0, len(cases) - 1), min_size=1))
     wanted = tuple(cases[place] for place in sorted(chosen))
+    found = DOCTEST.selections(Listing(cases=cases), wanted)
+    assert {selection.cases for selection in found} <= {wanted}
+    if len({*names, ""}) > len(names) and not set(",?") & set("".join(names)):
+        assert runs(DOCTEST.run_arguments(found[0], Order(), None), cases) == [*wanted]
+
+
+@given(st.sets(st.integers(0, 19)), st.integers(0, 15))
+def test_a_window_and_any_others_can_always_be_asked_for(others: set[int], start: int) -> None:
+    cases = many(20, 120)
+    wanted = tuple(case for place, case in enumerate(cases) if place in others or start <= place < start + 5)
     for selection in DOCTEST.selections(Listing(cases=cases), wanted):
-        assert selection.cases == wanted
-        if selection.first is not None and selection.last is not None:
-            assert cases[selection.first - 1 : selection.last] == wanted
+        assert runs(DOCTEST.run_arguments(selection, Order(), None), cases) == [*wanted]

@@ -3,55 +3,55 @@
 import random
 import re
 import subprocess
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from pooldiag.frameworks import FRAMEWORKS
 from pooldiag.frameworks.base import ListingError, confirms
-from pooldiag.model.cases import Case, Listing, Order, OrderKind, Selection
-from pooldiag.model.outcomes import CaseStatus, FrameworkReport
-
-DOCTEST = FRAMEWORKS["doctest"]
-LIMIT_SECONDS = 60
-FILE_ORDER = Order()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Binary:
-    """One target, and the file in which it reports."""
-
-    path: Path
-    report: Path
-
-    def start(self, arguments: tuple[str, ...]) -> tuple[bytes, subprocess.CompletedProcess[bytes]]:
-        self.report.unlink(missing_ok=True)
-        done = subprocess.run(
-            [self.path, *arguments], capture_output=True, stdin=subprocess.DEVNULL, timeout=LIMIT_SECONDS, check=False
-        )
-        return self.report.read_bytes() if self.report.exists() else b"", done
-
-    def listing(self, selection: Selection | None = None, order: Order = FILE_ORDER) -> Listing:
-        return DOCTEST.parse_listing(self.start(DOCTEST.list_arguments(selection, order, self.report))[0])
-
-    def run(self, selection: Selection | None, order: Order = FILE_ORDER) -> tuple[FrameworkReport, str]:
-        data, done = self.start(DOCTEST.run_arguments(selection, order, self.report))
-        reader = DOCTEST.reader(selection)
-        reader.feed(data)
-        return reader.result(), done.stderr.decode(errors="replace")
-
-    def verified(self, wanted: tuple[Case, ...], order: Order = FILE_ORDER) -> Iterator[Selection]:
-        """Yield the selections of the wanted cases that a listing confirms."""
-        for selection in DOCTEST.selections(self.listing(order=order), wanted):
-            if confirms(self.listing(selection, order), selection):
-                yield selection
+from pooldiag.model.cases import Order, OrderKind, Selection
+from pooldiag.model.outcomes import CaseStatus
+from tests.frameworks.binaries import DOCTEST, LIMIT_SECONDS, Binary
 
 
 @pytest.fixture
 def zoo(examples_build: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Binary:
     return Binary(path=examples_build / "zoo" / request.param, report=tmp_path / "report.xml")
+
+
+MANY = """
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+#include <deque>
+#include <string>
+static void passes() { CHECK(true); }
+static int add() {
+    static std::deque<std::string> names;
+    for (unsigned number = 0; number < 2500; ++number) {
+        std::string text = std::to_string(number) + ", with a comma; of sixty bytes ";
+        names.push_back(text + std::string(60 - text.size(), 'x'));
+        doctest::detail::regTest(
+            doctest::detail::TestCase(passes, __FILE__, number, doctest::detail::TestSuite() * "")
+            * names.back().c_str());
+    }
+    return 0;
+}
+static const int added = add();
+"""
+
+
+@pytest.fixture(scope="module")
+def many_built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("many")
+    (folder / "many.cpp").write_text(MANY)
+    compiler = ["g++", "-std=c++17", "-O0", "-o", "many", "many.cpp"]
+    subprocess.run(compiler, cwd=folder, check=True, timeout=10 * LIMIT_SECONDS)
+    return folder / "many"
+
+
+@pytest.fixture
+def many(many_built: Path, tmp_path: Path) -> Binary:
+    """2,500 cases with names of 60 bytes: more than one argument holds, and all of them than two."""
+    return Binary(path=many_built, report=tmp_path / "report.xml")
 
 
 def on(name: str) -> pytest.MarkDecorator:
@@ -190,3 +190,37 @@ def test_what_doctest_calls_failed_is_failed(zoo: Binary) -> None:
 def test_seeds_zero_and_one_and_none_are_one_order(zoo: Binary) -> None:
     rand = [zoo.listing(order=Order(kind=OrderKind.RAND, seed=seed)).cases for seed in (None, 0, 1, 2)]
     assert rand[0] == rand[1] == rand[2] != rand[3]
+
+
+PARTS = {
+    "a prefix and the victim": [*range(1200), 2400],
+    "a long prefix and the victim": [*range(2300), 2400],
+    "a window and the victim": [*range(600, 1200), 2499],
+    "all but one": [*range(700), *range(701, 2500)],
+    "every second one": [*range(0, 2500, 2)],
+    "any four fifths": sorted(random.Random(5).sample(range(2500), 2000)),
+}
+
+
+@pytest.mark.parametrize("places", PARTS.values(), ids=PARTS)
+def test_any_part_of_thousands_of_cases_is_selected(many: Binary, places: list[int]) -> None:
+    cases = many.listing().runnable
+    wanted = tuple(cases[place] for place in places)
+    best = DOCTEST.selections(many.listing(), wanted)[0]
+    assert next(many.verified(wanted)) == best
+    report, _ = many.run(best)
+    assert [result.case for result in report.results] == list(wanted)
+
+
+@pytest.mark.parametrize("excluded", [False, True])
+def test_more_names_than_one_argument_holds_are_all_taken(many: Binary, excluded: bool) -> None:
+    order = Order(kind=OrderKind.RAND, seed=7)
+    cases = many.listing(order=order).runnable
+    named = cases[:2400]
+    patterns = tuple(case.name.replace(",", "?") for case in named)
+    assert len(",".join(patterns)) > 131_071
+    if excluded:
+        selection = Selection(cases=cases[2400:], excluded=patterns)
+    else:
+        selection = Selection(cases=named, patterns=patterns)
+    assert confirms(many.listing(selection, order), selection)

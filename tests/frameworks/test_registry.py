@@ -56,6 +56,7 @@ def test_a_reader_survives_bytes_that_are_no_report(framework: Framework) -> Non
     assert reader.feed(b"\x00\xff<not <xml & at all>\n") == ()
     assert reader.feed(b"more") == ()
     assert reader.result() == FrameworkReport()
+    assert reader.problem() is None
 
 
 def test_the_report_is_named_when_there_is_one_and_only_then(framework: Framework) -> None:
@@ -64,6 +65,22 @@ def test_the_report_is_named_when_there_is_one_and_only_then(framework: Framewor
         assert str(REPORT) in "".join(framework.run_arguments(None, order, REPORT)) or not framework.lists_cases
         assert str(REPORT) in "".join(framework.list_arguments(None, order, REPORT)) or not framework.lists_cases
         assert "report" not in "".join(framework.run_arguments(None, order, None))
+
+
+def test_the_files_of_a_run_lie_beside_its_report_and_are_named(framework: Framework) -> None:
+    listing = Listing(cases=(Case(name="a"), Case(name="b")))
+    for selection in framework.selections(listing, listing.cases[1:]):
+        words = framework.run_arguments(selection, Order(), REPORT)
+        for file in framework.input_files(selection, Order(), REPORT):
+            assert file.path.parent == REPORT.parent
+            assert file.path != REPORT
+            assert any(str(file.path) in word for word in words)
+    assert framework.input_files(None, Order(), REPORT) == ()
+
+
+def test_cases_in_another_order_than_listed_can_be_selected_only_if_any_order_runs(framework: Framework) -> None:
+    listing = Listing(cases=(Case(name="a"), Case(name="b")))
+    assert bool(framework.selections(listing, listing.cases[::-1])) == framework.any_order
 
 
 def test_a_case_that_is_not_listed_cannot_be_selected(framework: Framework) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pooldiag.model.attributions import percent
 from pooldiag.model.readings import Signature, SignatureKind
 from pooldiag.model.runs import Environment
 from pooldiag.model.settings import CommandLine
@@ -68,3 +69,8 @@ def test_signals_have_the_numbers_of_the_kernel() -> None:
     assert {signal_of_exit_code(128 + number) for number in SIGNAL_NAMES} == set(SIGNAL_NAMES)
     assert signal_of_exit_code(1) is None
     assert signal_name(40) == "signal 40"
+
+
+def test_a_probability_is_not_rounded_up_to_certainty() -> None:
+    assert percent(0.99999) == "99.9 %"
+    assert percent(0.99) == "99 %"

@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
+from pooldiag.model.bisections import OrderResult
+from pooldiag.model.cases import Order
 from pooldiag.model.readings import Sight
-from pooldiag.model.reports import AttributeReport
-from pooldiag.render import RENDERERS, JsonReports, Page
-from tests.render.samples import HOSTILE, MECHANISMS, SAMPLES, nan_in, sound_census
+from pooldiag.render import RENDERERS, JsonReports, Page, Report
+from tests.render.attribute_samples import CRASHING, HOSTILE, MECHANISMS, NAMES, SAMPLES, nan_in, sound_census
+from tests.render.bisect_samples import BISECTIONS, ORDERS, POLLUTER
+from tests.render.samples import EVERY
 
 SCHEMA = json.loads(files("pooldiag.render").joinpath("report.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = Draft202012Validator(SCHEMA)
@@ -41,6 +44,27 @@ TOP = (
     "disk",
     "target",
 )
+BISECT = (
+    "schema",
+    "command",
+    "partial",
+    "status",
+    "prefix",
+    "victim",
+    "position",
+    "polluters",
+    "cleaners",
+    "sets",
+    "runs",
+    "cases_run",
+    "seconds",
+    "confidence",
+    "reproducer",
+    "green_command",
+    "evidence",
+)
+ORDERS_TOP = ("schema", "command", "partial", "orders")
+ORDER = ("order", "seed", "reading", "signatures", "cases", "assertions")
 ARM = (
     "role",
     "env",
@@ -80,7 +104,7 @@ FILE = (
 )
 
 
-def rendered(report: AttributeReport) -> Document:
+def rendered(report: Report) -> Document:
     found: Document = json.loads(RENDERERS["json"](report, Page()))
     return found
 
@@ -93,14 +117,14 @@ def test_the_schema_is_one() -> None:
     Draft202012Validator.check_schema(SCHEMA)
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", EVERY)
 def test_every_report_is_what_the_schema_says(name: str) -> None:
-    VALIDATOR.validate(rendered(SAMPLES[name]))
+    VALIDATOR.validate(rendered(EVERY[name]))
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", EVERY)
 def test_any_reader_of_json_can_read_it(name: str) -> None:
-    text = RENDERERS["json"](SAMPLES[name], Page())
+    text = RENDERERS["json"](EVERY[name], Page())
     assert text.isascii()
     json.loads(text, parse_constant=refuse)  # NaN and Infinity are Python's, not JSON's
     json.loads(text, object_pairs_hook=lambda pairs: [str(pair).encode() for pair in pairs])  # no lone surrogate
@@ -207,6 +231,117 @@ def test_a_black_box_has_no_assertions_and_selects_no_cases() -> None:
     assert document["arms"][0]["cases"]["selected"] is None
 
 
+def test_a_bisection_has_every_field_of_the_contract() -> None:
+    document = rendered(BISECTIONS["bisect-found"])
+    assert set(BISECT) <= set(document)
+    assert list(document)[:4] == ["schema", "command", "partial", "status"]
+    assert (document["status"], document["prefix"], document["position"]) == ("found", 3, 4)
+    assert (document["victim"], document["polluters"], document["sets"]) == (CRASHING, [POLLUTER], [[POLLUTER]])
+    assert (document["runs"], document["cases_run"]) == (7, 25)
+    report = BISECTIONS["bisect-found"]
+    assert report.reproducer is not None
+    assert report.green_command is not None
+    assert (document["reproducer"], document["reproducer_ended"]) == (report.reproducer.line, "SIGSEGV")
+    assert (document["green_command"], document["green_command_ended"]) == (report.green_command.line, "exit code 0")
+
+
+def test_a_bisection_tells_what_carries_it() -> None:
+    document = rendered(BISECTIONS["bisect-cleaners"])
+    assert document["prefix_proof"]["red"] == {"cases": list(NAMES[:9]), "red": 2, "green": 0, "void": 0}
+    assert [tried["cases"] for tried in document["set_proof"]["green"]] == [[NAMES[8]], [NAMES[3]]]
+    assert (document["smallest"], document["recalled"], document["speculative"]) == (False, 8, 3)
+    assert [(one["role"], one["sight"], one["run"]["id"]) for one in document["confirmations"]] == [
+        ("bypass", "G", "40-bypass"),
+        ("per-case", "G", "41-per-case"),
+        ("isolate", "R", "42-isolate"),
+    ]
+    assert document["whole"]["assertions"] == {"passed": 4638, "failed": 1}
+    assert rendered(BISECTIONS["bisect-alone"])["state_setters"] == [NAMES[0]]
+    probed = rendered(BISECTIONS["bisect-found"])["probed"]
+    assert probed[3] == {"run": "04-search", "phase": "search", "cases": 2, "reading": "red"}
+
+
+def test_a_bisection_holds_the_whole_report_of_the_arms() -> None:
+    whole = BISECTIONS["bisect-found"]
+    assert whole.attribution is not None
+    assert rendered(whole)["attribution"] == rendered(whole.attribution)
+
+
+def test_the_runs_of_a_bisection_are_told_once_each() -> None:
+    whole = BISECTIONS["bisect-found"]
+    assert whole.attribution is not None
+    to_json = JsonReports()
+    to_json(replace(whole, attribution=None, confirmations=()), Page())
+    assert [run for run, _ in to_json.fresh()] == ["01-baseline"]
+    to_json(whole, Page())
+    told = dict(to_json.fresh())
+    arms = {run.id for arm in whole.attribution.arms for run in arm.runs}
+    assert set(told) == arms | {"30-bypass", "31-per-case"}
+    assert json.loads(told["30-bypass"])["sight"] == "G"
+    to_json(whole, Page())
+    assert list(to_json.fresh()) == []
+
+
+@pytest.mark.parametrize("name", [*BISECTIONS, *ORDERS])
+def test_reports_that_follow_each_other_read_as_each_does_by_itself(name: str) -> None:
+    to_json = JsonReports()
+    for report in (*BISECTIONS.values(), EVERY[name], *ORDERS.values(), EVERY[name]):
+        assert to_json(report, Page()) == RENDERERS["json"](report, Page())
+
+
+def test_names_in_lists_have_their_bytes_in_one_place() -> None:
+    printed = HOSTILE.replace("\udcff", "\\xff").replace("\ud800", "\\ud800")
+    for name in ("bisect-hostile", "orders-hostile"):
+        document = rendered(EVERY[name])
+        assert {key: b64decode(raw) for key, raw in document["name_bytes"].items()} == {printed: b"\xff\x1b[31m"}
+    assert printed in rendered(BISECTIONS["bisect-hostile"])["polluters"]
+    assert printed in rendered(ORDERS["orders-hostile"])["orders"][0]["failing"]
+    assert rendered(BISECTIONS["bisect-found"])["name_bytes"] == {}
+
+
+def test_a_checked_command_with_raw_bytes_is_one_that_a_shell_accepts() -> None:
+    line = rendered(BISECTIONS["bisect-hostile"])["reproducer"].removeprefix("./t ")
+    found = subprocess.run(["sh", "-c", f"printf %s {line}"], capture_output=True, check=True).stdout
+    assert found == b"--test-case=a\x1b[31m\xff b"
+
+
+def test_orders_have_every_field_of_the_contract() -> None:
+    document = rendered(ORDERS["orders-mixed"])
+    assert set(ORDERS_TOP) <= set(document)
+    for order in document["orders"]:
+        assert set(ORDER) <= set(order)
+    seed_7 = document["orders"][3]
+    assert (seed_7["order"], seed_7["seed"], seed_7["reading"], seed_7["same_as"]) == ("rand", 7, "red", None)
+    assert (seed_7["victim"], seed_7["position"], seed_7["prefix"]) == (CRASHING, 4, 3)
+    assert (seed_7["failing"], seed_7["cases"]["passed"]) == ([CRASHING], 3)
+    assert document["shortest"]["prefix"] == 3
+    assert document["shortest"]["proof"]["green"][0]["green"] == 1
+    assert document["by_accident"] is True
+
+
+def test_an_order_that_is_the_same_list_as_another_tells_its_counts() -> None:
+    document = rendered(ORDERS["orders-mixed"])
+    seed_7, seed_8 = document["orders"][3:5]
+    assert seed_8["same_as"] == {"order": "rand", "seed": 7}
+    for field in ("reading", "signatures", "cases", "assertions", "run"):
+        assert seed_8[field] == seed_7[field]
+
+
+def test_an_order_without_a_run_is_void() -> None:
+    nothing = OrderResult(order=Order())
+    document = rendered(replace(ORDERS["orders-green"], orders=(nothing,)))
+    VALIDATOR.validate(document)
+    assert (document["orders"][0]["reading"], document["orders"][0]["run"]) == ("void", None)
+
+
+def test_the_runs_of_orders_are_told_once_each() -> None:
+    to_json = JsonReports()
+    to_json(ORDERS["orders-mixed"], Page())
+    assert [run[:2] for run, _ in to_json.fresh()] == ["01", "02", "03", "04", "05", "06", "07"]
+    to_json(ORDERS["orders-mixed"], Page())
+    assert list(to_json.fresh()) == []
+
+
 def without(*path: str | int) -> Change:
     def change(document: Document) -> None:
         holder: Any = document
@@ -236,6 +371,8 @@ def having(value: object, *path: str | int) -> Change:
         having("maybe", "status"),
         having("pooldiag.report/2", "schema"),
         having("bisect", "command"),
+        having("orders", "command"),
+        having("census me", "command"),
         having(1, "partial"),
         having(None, "mechanism"),  # established, and nothing named
         having("Not An Id", "mechanism"),
@@ -253,6 +390,40 @@ def having(value: object, *path: str | int) -> Change:
 )
 def test_the_schema_rejects_a_wrong_document(change: Change) -> None:
     document = rendered(SAMPLES["silent"])
+    VALIDATOR.validate(document)
+    change(document)
+    with pytest.raises(ValidationError):
+        VALIDATOR.validate(document)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        *(("bisect-found", without(field)) for field in BISECT),
+        *(("orders-mixed", without(field)) for field in ORDERS_TOP),
+        *(("orders-mixed", without("orders", 0, field)) for field in ORDER),
+        ("bisect-found", having("attribute", "command")),
+        ("bisect-found", having("established", "status")),
+        ("bisect-found", having(None, "signature")),  # found, and no red
+        ("bisect-found", having(0, "position")),
+        ("bisect-found", having(-1, "prefix")),
+        ("bisect-found", having("a case", "polluters")),
+        ("bisect-found", having([None], "sets")),
+        ("bisect-found", having(1.5, "confidence")),
+        ("bisect-found", having("blocked", "status")),  # and nothing that blocks
+        ("bisect-found", having("yellow", "probed", 0, "reading")),
+        ("bisect-found", having("maybe", "attribution", "status")),
+        ("bisect-found", having("X", "confirmations", 0, "sight")),
+        ("bisect-found", having(-1, "set_proof", "red", "red")),
+        ("orders-mixed", having("random", "orders", 0, "order")),
+        ("orders-mixed", having(None, "orders", 0, "reading")),
+        ("orders-mixed", having([{}], "orders", 0, "signatures")),
+        ("orders-mixed", having(7, "orders", 4, "same_as")),
+        ("orders-mixed", having("no", "by_accident")),
+    ],
+)
+def test_the_schema_rejects_a_wrong_bisection_or_order(name: str, change: Change) -> None:
+    document = rendered(EVERY[name])
     VALIDATOR.validate(document)
     change(document)
     with pytest.raises(ValidationError):

@@ -1,18 +1,18 @@
 import pytest
 
 from pooldiag.render import RENDERERS, Page, Renderer
-from tests.render.samples import SAMPLES
+from tests.render.samples import EVERY
 
 PAGES = [Page(width=80), Page(width=140, color=True), Page(width=33, unicode=False)]
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("renderer", RENDERERS.values(), ids=RENDERERS)
 def test_every_format_renders_every_report_on_every_page(renderer: Renderer, name: str) -> None:
     for page in PAGES:
-        text = renderer(SAMPLES[name], page)
+        text = renderer(EVERY[name], page)
         assert text.endswith("\n")
-        assert text == renderer(SAMPLES[name], page)
+        assert text == renderer(EVERY[name], page)
         assert page.color or "\x1b" not in text
         assert page.unicode or text.isascii()
         text.encode()

@@ -7,17 +7,19 @@ from rich.cells import cell_len
 
 from pooldiag.model.arms import Acted, Role
 from pooldiag.model.attributions import Attribution, Candidate, Rate, Status
+from pooldiag.model.bisections import BisectReport, OrdersReport
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import AttributeReport
-from pooldiag.render import RENDERERS, Page
-from tests.render import samples
-from tests.render.samples import GOLDEN, SAMPLES, WIDTHS, plain
+from pooldiag.render import RENDERERS, Page, Report
+from tests.render import attribute_samples as samples
+from tests.render.attribute_samples import SAMPLES
+from tests.render.samples import EVERY, GOLDEN, WIDTHS, plain
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
 CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def shown(report: AttributeReport, page: Page | None = None) -> str:
+def shown(report: Report, page: Page | None = None) -> str:
     return RENDERERS["table"](report, page or Page())
 
 
@@ -26,43 +28,59 @@ def in_one_line(text: str) -> str:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", EVERY)
 def test_looks_as_it_was_looked_at(name: str, width: int) -> None:
     golden = (GOLDEN / f"{name}-{width}.txt").read_text(encoding="utf-8")
     assert plain(name, width) == golden, "look at it, then: .venv/bin/python -m tests.render.samples --golden"
 
 
 def test_every_golden_file_has_its_sample() -> None:
-    expected = {f"{name}-{width}.txt" for name in SAMPLES for width in WIDTHS}
+    expected = {f"{name}-{width}.txt" for name in EVERY for width in WIDTHS}
     assert {path.name for path in GOLDEN.iterdir()} == expected
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+def typed(report: Report) -> set[str]:
+    """The command lines of a report."""
+    lines = {None if report.next is None else report.next.line}
+    match report:
+        case AttributeReport():
+            lines |= {report.reproducer}
+        case BisectReport():
+            lines |= {found.line for found in (report.reproducer, report.green_command) if found is not None}
+        case OrdersReport():
+            found = None if report.shortest is None else report.shortest.reproducer
+            lines |= {None if found is None else found.line}
+    return {line for line in lines if line is not None and "\x1b" not in line}
+
+
+@pytest.mark.parametrize("name", EVERY)
 def test_keeps_to_its_width_and_never_cuts_a_command(name: str) -> None:
-    report = SAMPLES[name]
-    typed = (report.reproducer, report.next and report.next.line)
-    whole = {line for line in typed if line} - {SAMPLES["hostile"].reproducer}
+    report = EVERY[name]
+    whole = typed(report)
+    titles = ("Reproduce:", "Shows it ", "Next (")
     for width in (40, 80, 140):
         lines = shown(report, Page(width=width)).splitlines()
         evidence = lines.index("Evidence:")
-        commands = {lines[index + 1] for index, line in enumerate(lines) if line.startswith(("Reproduce:", "Next ("))}
+        blocks = "\n".join(lines[:evidence]).split("\n\n")
+        commands = {block.splitlines()[-1] for block in blocks if block.startswith(titles)}
         assert whole <= commands
         assert lines[evidence + 2 :] == []
         wide = [line for line in lines[:evidence] if cell_len(line) > width]
         assert set(wide) <= commands
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", EVERY)
 def test_color_adds_nothing_but_color(name: str) -> None:
-    colored = shown(SAMPLES[name], Page(color=True))
+    colored = shown(EVERY[name], Page(color=True))
     assert "\x1b" in colored
     without = SGR.sub("", colored)
     assert not CONTROLS.search(without)
     assert [line.rstrip() for line in without.splitlines()] == plain(name, 80).splitlines()
 
 
-def test_no_control_character_of_the_outside_gets_through() -> None:
-    text = plain("hostile", 80)
+@pytest.mark.parametrize("name", [name for name in EVERY if name.endswith("hostile")])
+def test_no_control_character_of_the_outside_gets_through(name: str) -> None:
+    text = plain(name, 80)
     assert not CONTROLS.search(text)
     assert "[red]x[/red] \\x1b[31m\\u009b2J\\x0d\\x0a\\u202egnp.\\u2066" in text
     assert ":smile:" in text

@@ -1,0 +1,137 @@
+"""The report of an earlier diagnosis, read back: what was run, how it was asked for, and which reds it showed."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pooldiag.errors import UsageError
+from pooldiag.execute.evidence import REPORT
+from pooldiag.model.arms import Role
+from pooldiag.model.readings import Signature, SignatureKind
+from pooldiag.model.reports import SCHEMA
+
+_NO_REPORT = "name the report.json of a diagnosis, or its evidence folder"
+_OTHERS = {
+    "census": ("which counts in files, and runs no case", _NO_REPORT),
+    "orders": ("which runs many orders", "name the target, and one of the red ones: --order=rand --seed=N"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierReport:
+    """What a saved report says of its diagnosis; a report of an older version says less of it.
+
+    `options` and `target` are words that were typed in `directory`. `signatures` are the reds, the main one first.
+    `hidden_by` is the role of an arm without which nothing was red; None: something was.
+    """
+
+    path: Path
+    command: str
+    partial: bool
+    options: tuple[str, ...]
+    target: tuple[str, ...]
+    directory: Path
+    signatures: tuple[Signature, ...]
+    hidden_by: str | None = None
+
+    def red_of(self, victim: str | None) -> Signature | None:
+        """Return the main red, or the first one of a case."""
+        return next((red for red in self.signatures if victim in {None, red.case}), None)
+
+
+def report_at(path: Path) -> Path | None:
+    """Return the report that a path names: a JSON file, or the one in an evidence folder; None when it names none."""
+    found = path / REPORT if path.is_dir() else path
+    return found if found.suffix == ".json" and found.is_file() else None
+
+
+def read_report(path: Path) -> EarlierReport:
+    """Read a report; UsageError when it is none, or says nothing that could be run again."""
+    document = _document(path)
+    command = document.get("command")
+    if not isinstance(command, str) or not str(document.get("schema", "")).startswith(SCHEMA.rpartition("/")[0]):
+        raise UsageError(f"{path}: not a report of pooldiag", hint=_NO_REPORT)
+    if document["schema"] != SCHEMA:
+        raise UsageError(f"{path}: of the schema {document['schema']}", hint=f"this pooldiag reads {SCHEMA}")
+    if command in _OTHERS:
+        why, hint = _OTHERS[command]
+        raise UsageError(f"{path}: a report of `{command}`, {why}", hint=hint)
+    try:
+        return _read(document, path.absolute(), command)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise UsageError(f"{path}: a damaged report: {_said(error)}", hint=_NO_REPORT) from error
+
+
+def _document(path: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}", hint="look at its permissions") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path}: not JSON", hint=_NO_REPORT) from error
+    return document if isinstance(document, dict) else {}
+
+
+def _read(document: dict[str, Any], path: Path, command: str) -> EarlierReport:
+    asked = document.get("invocation") or _reconstructed(document, path)
+    signatures = tuple(_signatures(document))
+    target = _texts(asked["target"])
+    return EarlierReport(
+        path=path,
+        command=command,
+        partial=document.get("partial") is True,
+        options=_texts(asked["options"]),
+        target=target[target[0] == "--" :],
+        directory=Path(asked["directory"]),
+        signatures=signatures,
+        hidden_by=_hidden_by(document) if signatures else None,
+    )
+
+
+def _reconstructed(document: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Tell from the facts of a run how it was asked for: a report of an older version does not say it."""
+    target = document["target"]
+    said = {name: target.get(name) for name in ("framework", "order", "seed")} | {"cwd": target.get("directory")}
+    options = [f"--{name}={value}" for name, value in said.items() if value is not None]
+    # The evidence of a diagnosis stands in the folder that it was started in: .pooldiag/<time>-<command>-<target>.
+    evidence = Path(document.get("evidence") or path.parent)
+    return {"target": target["argv"], "options": options, "directory": str(evidence.parent.parent)}
+
+
+def _signatures(document: dict[str, Any]) -> Iterator[Signature]:
+    """Yield the main red, then the others: each within its own verdict, or (of `bisect`) bare."""
+    others = [other.get("signature", other) for other in document.get("others") or ()]
+    for told in (document.get("signature"), *others):
+        if told is not None:
+            yield Signature(
+                kind=SignatureKind(told["kind"]),
+                signal=_text(told.get("signal")),
+                case=_text(told.get("case")),
+                place=_text(told.get("place")),
+            )
+
+
+def _hidden_by(document: dict[str, Any]) -> str | None:
+    """Return the role of an arm that showed a red when no run of the cases as they are did."""
+    red = {str(arm["role"]): arm.get("red", 0) + arm.get("new_red", 0) for arm in document.get("arms") or ()}
+    if red.get(Role.BASELINE, 1) or red.get(Role.ISOLATE):
+        return None
+    return next((role for role, count in red.items() if count), None)
+
+
+def _texts(values: object) -> tuple[str, ...]:
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise TypeError("no list of words where one belongs")
+    return tuple(values)
+
+
+def _text(value: object) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise TypeError("no text where one belongs")
+    return value
+
+
+def _said(error: Exception) -> str:
+    return f"no {error}" if isinstance(error, KeyError) else str(error)

@@ -1,0 +1,165 @@
+"""What every command that runs a target is wired with: the folder, the journal, the supervisors, the ports."""
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from rich.console import Console
+
+from pooldiag import __version__
+from pooldiag.cli.flags import RunFlags
+from pooldiag.cli.live import View, view_for
+from pooldiag.cli.settings import Decided
+from pooldiag.cli.streams import say
+from pooldiag.diagnose.tools import Tools
+from pooldiag.errors import BlockedError, InterruptedRunError
+from pooldiag.execute.clock import SystemClock
+from pooldiag.execute.disk import SystemDisk
+from pooldiag.execute.evidence import EvidenceFolder
+from pooldiag.execute.files import LocalFiles
+from pooldiag.execute.guarded import GuardedExecutor
+from pooldiag.execute.interrupts import interruptible
+from pooldiag.execute.journal import Journal
+from pooldiag.execute.machine import age_seconds, commit_of, machine_report, sha256_of
+from pooldiag.execute.pooled import PooledExecutor
+from pooldiag.execute.supervised import SupervisedExecutor, SupervisedLock, Supervisor
+from pooldiag.model.reports import TargetReport
+from pooldiag.profiles import inherited_changes, inherited_remarks
+from pooldiag.render import RENDERERS, JsonReports, Page, Report
+
+_OF_THE_SHELL = frozenset({"_", "COLUMNS", "LINES", "OLDPWD", "PWD", "SHLVL", "TERM", "WINDOWID"})
+"""Variables that differ between two shells of one user and change no run."""
+
+
+_R = TypeVar("_R", bound=Report)
+
+Work = Callable[[Tools, Callable[[_R], None]], None]
+"""Does what a command is for with its tools, and hands over every report, the final one last."""
+
+
+class _Keeper(Generic[_R]):
+    """Saves every report in the evidence folder, and has the last one."""
+
+    def __init__(self) -> None:
+        self.evidence: EvidenceFolder | None = None  # once there is one
+        self.last: list[_R] = []
+        self._to_json = JsonReports()
+
+    def keep(self, report: _R) -> None:
+        """Save a report, and what each run did that is new in it."""
+        if self.evidence is None:
+            return
+        self.evidence.save(self._to_json(report, Page()))
+        self.last = [report]
+        with suppress(BlockedError):  # on a full disk the report is enough: it holds them all
+            for run, text in self._to_json.fresh():
+                self.evidence.save(text, f"{run}/outcome.json")
+
+
+def report_of(
+    work: Work[_R], decided: Decided, flags: RunFlags, *, command: str, jobs: int = 1, resume: Path | None = None
+) -> _R:
+    """Do the work, save every report, print the last one and return it; print it, too, where an interrupt ends it."""
+    view = view_for(Console(stderr=True), quiet=flags.quiet)
+    keeper = _Keeper[_R]()
+    interrupted: InterruptedRunError | None = None
+    try:
+        with _wired(decided, view, command=command, jobs=jobs, resume=resume) as (tools, keeper.evidence):
+            work(tools, keeper.keep)
+    except InterruptedRunError as error:
+        interrupted = error
+    for report in keeper.last:
+        _print(report, as_json=flags.json)
+    if interrupted is not None:
+        raise interrupted
+    return keeper.last[0]
+
+
+@contextmanager
+def _wired(
+    decided: Decided, view: View, *, command: str, jobs: int, resume: Path | None
+) -> Iterator[tuple[Tools, EvidenceFolder]]:
+    """Yield the tools of a command and the folder that its report is saved in; all of it ends with the `with`."""
+    with ExitStack() as stack:
+        evidence, journal = _folder(decided, command, resume, stack)
+        interrupts = stack.enter_context(interruptible())
+        supervisors = [stack.enter_context(Supervisor(interrupts, kept=(journal.descriptor,))) for _ in range(jobs)]
+        stack.enter_context(view)
+        yield _tools(decided, view, evidence, journal, supervisors), evidence
+
+
+def _folder(decided: Decided, command: str, resume: Path | None, stack: ExitStack) -> tuple[EvidenceFolder, Journal]:
+    if resume is not None:
+        journal = stack.enter_context(Journal(resume))  # whoever has the journal has the folder
+        return stack.enter_context(EvidenceFolder.resume(resume)), journal
+    name = decided.settings.target.path.name
+    evidence = stack.enter_context(EvidenceFolder(Path.cwd(), command=command, target=name))
+    return evidence, stack.enter_context(Journal(evidence.path))
+
+
+def _tools(
+    decided: Decided, view: View, evidence: EvidenceFolder, journal: Journal, supervisors: list[Supervisor]
+) -> Tools:
+    settings = decided.settings
+    disk = SystemDisk(evidence=evidence.path, target=settings.target.path, floors=settings.floors)
+    clock = SystemClock()
+    executors = [GuardedExecutor(SupervisedExecutor(one, disk.watched), disk) for one in supervisors]
+    remarks = [f"{name} stays set: {reason}" for name, reason in inherited_remarks(os.environ)]
+    removed = inherited_changes(os.environ, settings.profile, settings.keep_environment)
+    return Tools(
+        executor=executors[0] if len(executors) == 1 else PooledExecutor(executors),
+        lock=SupervisedLock(supervisors[0], settings.lock, progress=view, clock=clock),
+        disk=disk,
+        files=LocalFiles(settings.target, evidence=evidence.path),
+        evidence=evidence,
+        memo=journal,
+        clock=clock,
+        progress=view,
+        framework=decided.framework,
+        target=_target(decided),
+        machine=machine_report(),
+        names=decided.names,
+        searchable=decided.searchable,
+        libraries=decided.libraries,
+        removed=removed,
+        surroundings=_surroundings({name for name, _ in removed}),
+        notes=(*decided.notes, *remarks),
+    )
+
+
+def _surroundings(removed: set[str]) -> str:
+    """Identify this program and the environment that runs inherit: no run made by or in another is taken over."""
+    kept = sorted((name, value) for name, value in os.environ.items() if name not in removed | _OF_THE_SHELL)
+    facts = repr((__version__, kept)).encode("utf-8", "surrogateescape")
+    return hashlib.sha256(facts, usedforsecurity=False).hexdigest()
+
+
+def _target(decided: Decided) -> TargetReport:
+    settings = decided.settings
+    target = settings.target
+    return TargetReport(
+        argv=(target.shown, *target.arguments),
+        directory=target.directory,
+        framework=decided.framework.name,
+        order=settings.order,
+        sha256=sha256_of(target.path),
+        built_seconds_ago=age_seconds(target.path),
+        commit=commit_of(target.path.parent),
+        profile=settings.profile.name,
+    )
+
+
+def _print(report: Report, *, as_json: bool) -> None:
+    """Print the report on stdout."""
+    console = Console()
+    page = Page(
+        width=console.width,
+        color=console.is_terminal and not console.no_color and not console.is_dumb_terminal,
+        unicode=(sys.stdout.encoding or "").lower().startswith("utf"),
+        directory=Path.cwd(),
+    )
+    say(RENDERERS["json" if as_json else "table"](report, page), hint=f"the report is saved in {report.evidence}")

@@ -1,0 +1,164 @@
+"""Which red a bisection follows, and which case is its victim."""
+
+import difflib
+from dataclasses import dataclass, field, replace
+
+from pooldiag.attribution.probing import Question, not_reached, result_of
+from pooldiag.attribution.signatures import same_red
+from pooldiag.diagnose.probing import Places, Prober
+from pooldiag.errors import BlockedError, UsageError
+from pooldiag.model.bisections import NamedBy
+from pooldiag.model.cases import Case
+from pooldiag.model.outcomes import CaseStatus
+from pooldiag.model.readings import Reading, Signature
+from pooldiag.model.reports import Run
+from pooldiag.model.settings import BisectSettings
+from pooldiag.reduce.search import Plan
+from pooldiag.reduce.victims import find_victim
+
+_GREENS_OF_A_RED = 5  # of the whole order until it is believed to be green, where an earlier diagnosis saw it red
+_MOST_ALONE = 8  # reds that are tried alone, until one of them is taken that is red in any company
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """The red that is followed, and its victim at `place` (from 0) in the running order.
+
+    `memory` are the readings that are there already, as a search keeps them. `anywhere`: each case alone shows the
+    red, so that it is in none of them, and the victim is only one that shows it.
+    """
+
+    question: Question
+    victim: Case
+    place: int
+    named_by: NamedBy
+    memory: dict[Places, tuple[Reading, ...]] = field(default_factory=dict)
+    anywhere: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Chooser:
+    """Runs the whole order, and looks for a red in it that other cases may have to do with."""
+
+    settings: BisectSettings
+    prober: Prober
+    plan: Plan
+    whole: list[Run] = field(default_factory=list)
+    red_alone: list[Signature] = field(default_factory=list)  # reds that need no other case, and are not followed
+    reason: str | None = None  # why nothing is followed
+
+    def choose(self) -> Chosen | None:
+        """Return what to follow; None when nothing is red, or the red of an earlier diagnosis does not show."""
+        named = self._named()
+        self._run_whole(named)
+        if named is not None:
+            return self._of_user(named)
+        alone: list[Chosen] = []
+        for signature in self._candidates()[:_MOST_ALONE]:
+            chosen = self._by_search(signature) if signature.case is None else self._tried_alone(signature)
+            if chosen is not None and chosen.memory.get((), ())[-1:] != (Reading.RED,):
+                self.red_alone = [one.question.signature for one in alone]
+                return chosen
+            alone += [] if chosen is None else [chosen]
+        self.red_alone = [one.question.signature for one in alone[1:]]
+        return alone[0] if alone else None
+
+    def _named(self) -> Case | None:
+        """Return the victim that the user names."""
+        name = self.settings.common.victim
+        cases = self.prober.suite.cases
+        if self.settings.sequence:
+            return cases[-1]
+        if name is None:
+            return None
+        if (found := next((case for case in cases if case.name == name), None)) is not None:
+            return found
+        near = difflib.get_close_matches(name, [case.name for case in cases], n=1, cutoff=0.3)
+        hint = f"the nearest is {near[0]!r}" if near else f"{len(cases)} cases are selected"
+        raise UsageError(f"--victim {name!r} is no selected case", hint=hint)
+
+    def _run_whole(self, named: Case | None) -> None:
+        """Run the whole order until the red in question shows, or often enough without it."""
+        least = 1 if self.settings.wanted is None else _GREENS_OF_A_RED
+        for _ in range(max(self.settings.repeat, least)):
+            run = self.prober.whole()
+            self.whole.append(run)
+            if run.reading.reading is Reading.VOID:
+                raise BlockedError(run.reading.void_reason or "void")
+            if self._candidates() or (named is not None and run.reading.reading is Reading.RED):
+                return
+        if self.settings.wanted is not None:
+            self.reason = f"{self.settings.wanted} did not show in {len(self.whole)} runs of the whole order"
+
+    def _candidates(self) -> list[Signature]:
+        """Return the reds of the last whole run that may be followed, the main one first."""
+        wanted = self.settings.wanted
+        found = self.whole[-1].reading.signatures
+        return [one for one in found if wanted is None or same_red(one, wanted)]
+
+    def _of_user(self, victim: Case) -> Chosen | None:
+        """Follow the victim that the user names: its red, its not being reached, or its red alone."""
+        last = self.whole[-1]
+        of_victim = [one for one in last.reading.signatures if one.case == victim.name]
+        if of_victim:
+            return self._chosen(of_victim[0], victim, NamedBy.USER)
+        if result_of(last.outcome, victim) is None:
+            return self._chosen(not_reached(victim), victim, NamedBy.USER)
+        alone = self.prober.alone(victim)
+        red = [one for one in alone.reading.signatures if one.case == victim.name]
+        if not red:
+            self.reason = f"{victim.name} passes in this order, and alone"
+            return None
+        chosen = self._chosen(red[0], victim, NamedBy.USER)
+        return replace(chosen, memory=chosen.memory | {(): (Reading.RED,)})
+
+    def _chosen(self, signature: Signature, victim: Case, named_by: NamedBy) -> Chosen:
+        """Follow a red, with what the runs of the whole order say about it."""
+        question = Question(signature=signature, victim=victim)
+        place = self.prober.suite.cases.index(victim)
+        readings = [self.prober.answer(run, question) for run in self.whole]
+        told = tuple(reading for reading in readings if reading is not Reading.VOID)
+        return Chosen(
+            question=question,
+            victim=victim,
+            place=place,
+            named_by=named_by,
+            memory={tuple(range(place)): told} if told else {},
+        )
+
+    def _tried_alone(self, signature: Signature) -> Chosen:
+        """Follow the red of a case, and run that case alone."""
+        chosen = self._chosen(signature, self._victim(signature), NamedBy.STREAM)
+        if chosen.place == 0:
+            return chosen  # nothing ran before it: that was alone
+        (alone,) = self.prober.ask([()], chosen.question)
+        return replace(chosen, memory=chosen.memory | {(): (alone,)})
+
+    def _victim(self, signature: Signature) -> Case:
+        """Return the case that a signature names: of several of this name the first that did not pass."""
+        results = self.whole[-1].outcome.report.results
+        of_name = [one for one in results if one.case.name == signature.case]
+        broken = [one.case for one in of_name if one.status is not CaseStatus.PASSED]
+        return broken[0] if broken else of_name[0].case
+
+    def _by_search(self, signature: Signature) -> Chosen | None:
+        """Look for the case that completes the red: the last one of a red beginning of the order."""
+        cases = self.prober.suite.cases
+        size = find_victim(lambda size: self.prober.beginning(size, signature), len(cases), plan=self.plan)
+        if size is None:
+            self.reason = f"{signature}: no case can be named, runs of the same cases disagree"
+            return None
+        chosen = Chosen(
+            question=Question(signature=signature, victim=cases[size - 1]),
+            victim=cases[size - 1],
+            place=size - 1,
+            named_by=NamedBy.SEARCH,
+            memory={tuple(range(size - 1)): (Reading.RED,)},
+        )
+        return replace(chosen, anywhere=size == 1 and self._shows_anywhere(signature))
+
+    def _shows_anywhere(self, signature: Signature) -> bool:
+        """Tell whether a red that the first case alone shows is shown by another one alone, too."""
+        last = self.prober.suite.cases[-1]
+        other = Question(signature=signature, victim=last)
+        return len(self.prober.suite.cases) > 1 and self.prober.ask([()], other) == [Reading.RED]

@@ -1,0 +1,137 @@
+"""Runs some of the cases, then the victim, and reads each run for one red."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from pooldiag.attribution.probing import Question, answer
+from pooldiag.attribution.reading import read
+from pooldiag.diagnose.listing import Lister
+from pooldiag.diagnose.running import Asked, Runner
+from pooldiag.errors import BlockedError, UsageError
+from pooldiag.model.arms import Arm
+from pooldiag.model.bisections import Probed
+from pooldiag.model.cases import Case, Listing, Order, Selection
+from pooldiag.model.outcomes import Outcome
+from pooldiag.model.readings import Reading, Signature
+from pooldiag.model.reports import Run
+from pooldiag.reduce.probe import Phase
+
+Places = tuple[int, ...]
+"""Cases by their place in the running order, from 0, ascending."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """The cases of a diagnosis in running order, and the list that they stand in."""
+
+    listing: Listing
+    cases: tuple[Case, ...]
+    order: Order
+
+    def names(self, places: Places) -> tuple[str, ...]:
+        """Return the names of the cases at these places."""
+        return tuple(self.cases[place].name for place in places)
+
+
+@dataclass(slots=True, kw_only=True)
+class Prober:
+    """Makes the runs of a search, writes them down, and keeps in mind what is the same in all of them."""
+
+    runner: Runner
+    lister: Lister
+    suite: Suite
+    arm: Arm
+    told: Callable[[], None]  # called after every run
+    phase: Phase = Phase.BASELINE
+    probed: list[Probed] = field(default_factory=list)
+    _unnamed: dict[Places, list[int]] = field(default_factory=dict)  # runs of a selection that no phase was named for
+    notes: dict[str, list[str]] = field(default_factory=dict)  # what is odd, and the runs in which it is
+    _asserting: set[Case] = field(default_factory=set)  # cases that were seen to make assertions
+    _selections: dict[Places, Selection] = field(default_factory=dict)
+
+    def whole(self) -> Run:
+        """Run the whole order."""
+        run = self.under(self.arm)
+        self._write_down(run, len(self.suite.cases), run.reading.reading)
+        return run
+
+    def under(self, arm: Arm) -> Run:
+        """Run the whole order under an arm; no step of the search."""
+        everything = self.selection(tuple(range(len(self.suite.cases))))
+        return self._taken(self.runner.run(Asked(arm=arm, selections=(everything,), order=self.suite.order)))
+
+    def beginning(self, size: int, signature: Signature) -> Reading:
+        """Run the first cases of the order, for a red whose victim is not known."""
+        selection = self.selection(tuple(range(size)))
+        asked = Asked(arm=self.arm, selections=(selection,), order=self.suite.order, outputs_due=False)
+        run = self._taken(self.runner.run(asked))
+        reading = answer(run.outcome, run.reading, Question(signature=signature))
+        self._write_down(run, size, reading)
+        return reading
+
+    def ask(self, several: Sequence[Places], question: Question) -> list[Reading]:
+        """Run the cases at each of these places, then the victim; side by side where there are several."""
+        outcomes = self.runner.run_all([self._asked(places, question) for places in several])
+        readings = []
+        for places, outcome in zip(several, outcomes, strict=True):
+            run = self._taken(outcome)
+            readings.append(self.answer(run, question))
+            self._unnamed.setdefault(places, []).append(len(self.probed))
+            self._write_down(run, len(places) + 1, readings[-1])
+        return readings
+
+    def begin_search(self) -> None:
+        """Let a search name the phases of the runs from here on."""
+        self._unnamed.clear()
+
+    def name_phase(self, places: Places, phase: Phase) -> None:
+        """Say what a run was for, which a search tells afterwards."""
+        self.phase = phase
+        if self._unnamed.get(places):
+            number = self._unnamed[places].pop(0)
+            self.probed[number] = replace(self.probed[number], phase=phase)
+
+    def alone(self, victim: Case) -> Run:
+        """Run a case alone, for whatever red it shows."""
+        selection = self.selection((self.suite.cases.index(victim),))
+        asked = Asked(arm=self.arm, selections=(selection,), order=self.suite.order)
+        run = self._taken(self.runner.run(asked))
+        self._write_down(run, 1, run.reading.reading)
+        return run
+
+    def answer(self, run: Run, question: Question) -> Reading:
+        """Read a run for a red; a pass without an assertion counts only for a victim that never makes one."""
+        asserts = question.victim in self._asserting
+        return answer(run.outcome, run.reading, replace(question, asserts=asserts))
+
+    def selection(self, places: Places) -> Selection:
+        """Return how the framework is asked for these cases, proven by a listing; BlockedError if it cannot be."""
+        if places not in self._selections:
+            wanted = tuple(self.suite.cases[place] for place in places)
+            try:
+                self._selections[places] = self.lister.select(self.suite.listing, wanted, order=self.suite.order)
+            except UsageError as error:
+                raise BlockedError(error.problem, hint=error.hint) from error
+        return self._selections[places]
+
+    def _asked(self, places: Places, question: Question) -> Asked:
+        victim = question.victim
+        if victim is None:
+            raise AssertionError(question)
+        selection = self.selection((*places, self.suite.cases.index(victim)))
+        until = victim if question.signature.case == victim.name else None
+        return Asked(arm=self.arm, selections=(selection,), order=self.suite.order, until=until)
+
+    def _taken(self, outcome: Outcome) -> Run:
+        """Read a run, and learn from it."""
+        reading = read(outcome)
+        if reading.reading is Reading.GREEN:
+            self.runner.green(outcome)
+        self._asserting.update(result.case for result in outcome.report.results if result.assertions)
+        for note in reading.notes:
+            self.notes.setdefault(note, []).append(outcome.run)
+        return Run(id=outcome.run, arm=outcome.arm, outcome=outcome, reading=reading, seconds=outcome.completed.seconds)
+
+    def _write_down(self, run: Run, cases: int, reading: Reading) -> None:
+        self.probed.append(Probed(run=run.id, phase=self.phase, cases=cases, reading=reading))
+        self.told()

@@ -1,0 +1,257 @@
+"""What was run in one diagnosis, in a file that outlives it."""
+
+import contextlib
+import fcntl
+import json
+import os
+import threading
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pooldiag.errors import BlockedError, UsageError
+from pooldiag.execute.evidence import JOURNAL, refuse
+from pooldiag.execute.holders import holder_words, holders
+from pooldiag.execute.machine import boot_id
+from pooldiag.model.outcomes import Outcome
+
+SCHEMA = "pooldiag.journal/1"  # changes with what a field means: a new field with a default needs no new number
+WAIT_SECONDS = 120.0  # more than a supervisor needs to end what runs when its pooldiag was killed
+LOOK_SECONDS = 0.05
+
+Entry = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Began:
+    """A run that began, and on which start of the machine."""
+
+    key: str
+    repeat: int
+    boot: str | None
+
+
+class Journal:
+    """JSON lines that are only ever added, beside the report (port `Memo`); any thread may ask and add.
+
+    A line that is torn or damaged is passed over: that run is made again. One pooldiag at a time has a
+    journal open: an flock on the file itself, which goes with the last process that has `descriptor`.
+    """
+
+    def __init__(self, folder: Path, *, wait_seconds: float = WAIT_SECONDS) -> None:
+        """Open the journal of an evidence folder, or begin it; wait for what only a dead pooldiag's supervisor keeps.
+
+        Raises BlockedError when another pooldiag has it open or nothing can be written, UsageError when the
+        file is no journal of this version.
+        """
+        self.path = folder / JOURNAL
+        self.damaged_lines = 0
+        self._adding = threading.Lock()
+        self._boot = boot_id()
+        self._began: dict[str, _Began] = {}
+        self._ended: set[str] = set()
+        self._places: dict[tuple[str, int], tuple[int, int]] = {}
+        try:
+            self.descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+        except OSError as error:
+            refuse("cannot open the journal", self.path, error)
+        try:
+            _lock(self.descriptor, self.path, wait_seconds)
+            self._read()
+            self._add({"is": "opened", "schema": SCHEMA})
+            _sync_folders(self.path)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self.descriptor)
+
+    def recall(self, key: str, repeat: int) -> Outcome | None:
+        """Return the outcome of a run that was finished, the last one of this key and repeat; None without one."""
+        place = self._places.get((key, repeat))
+        if place is None:
+            return None
+        start, length = place
+        entry = _entry(os.pread(self.descriptor, length, start))
+        return None if entry is None else _outcome(entry)
+
+    def lost(self, key: str, repeat: int) -> tuple[str, ...]:
+        """Return the ids of the runs of this key and repeat that began and never finished, the oldest first."""
+        wanted = (key, repeat)
+        return tuple(
+            run for run, began in self._began.items() if (began.key, began.repeat) == wanted and run not in self._ended
+        )
+
+    def died_with_machine(self, run: str) -> bool:
+        """Tell whether the machine was started again since a run began."""
+        began = self._began.get(run)
+        return began is not None and None not in {began.boot, self._boot} and began.boot != self._boot
+
+    def started(self, run: str, key: str, repeat: int) -> None:
+        """Mark a run as begun, on the disk before it begins."""
+        self._add({"is": "began", "run": run, "key": key, "repeat": repeat})
+
+    def given_up(self, run: str) -> None:
+        """Mark a run as ended by us, for a reason of our own: it was not lost, and is made again."""
+        self._add({"is": "given-up", "run": run})
+
+    def finished(self, key: str, repeat: int, outcome: Outcome) -> None:
+        """Keep the outcome of a run: safe from a kill at once, and from the machine's end when the next one begins."""
+        self._add({"is": "finished", "run": outcome.run, "key": key, "repeat": repeat, "outcome": _builtins(outcome)})
+
+    def _add(self, entry: Entry) -> None:
+        """Add a line, on the disk before this returns but for outcomes; BlockedError when it finds no room."""
+        entry |= {"boot": self._boot, "pid": os.getpid(), "at": datetime.now(UTC).isoformat()}
+        line = json.dumps(entry).encode("ascii") + b"\n"
+        with self._adding:
+            start = self._append(line, sync=entry["is"] != "finished")
+            self._take_in(entry, start, len(line))
+
+    def _append(self, line: bytes, *, sync: bool) -> int:
+        """Add a line behind the last whole one, or none of it; return where it begins."""
+        size = os.fstat(self.descriptor).st_size
+        try:
+            torn = size > 0 and os.pread(self.descriptor, 1, size - 1) != b"\n"
+            _write(self.descriptor, b"\n" * torn + line)
+            if sync:
+                os.fdatasync(self.descriptor)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self.descriptor, size)
+            refuse("cannot write the journal", self.path, error)
+        return size + torn
+
+    def _read(self) -> None:
+        """Read what is there; UsageError unless it is a journal that this version wrote."""
+        start, is_ours, lines = 0, False, 0
+        with os.fdopen(os.dup(self.descriptor), "rb") as file:
+            for line in file:
+                entry = _entry(line)
+                is_ours |= entry is not None and _opens(entry, self.path)
+                if entry is None or not self._take_in(entry, start, len(line)):
+                    self.damaged_lines += 1
+                start += len(line)
+                lines += line.endswith(b"\n")
+        if lines and not is_ours:
+            raise UsageError(f"{self.path} is no journal of pooldiag", hint="begin anew, without --resume")
+
+    def _take_in(self, entry: Entry, start: int, length: int) -> bool:
+        """Learn from a line; return whether it says anything."""
+        match entry:
+            case {"is": "opened"}:
+                pass
+            case {"is": "began", "run": str(run), "key": str(key), "repeat": int(repeat), "boot": str() | None as boot}:
+                self._began[run] = _Began(key=key, repeat=repeat, boot=boot)
+            case {"is": "given-up", "run": str(run)}:
+                self._ended.add(run)
+            case {"is": "finished", "run": str(run), "key": str(key), "repeat": int(repeat)} if _outcome(entry):
+                self._ended.add(run)
+                self._places[key, repeat] = (start, length)
+            case _:
+                return False
+        return True
+
+
+def _lock(descriptor: int, path: Path, wait_seconds: float) -> None:
+    """Lock the file; wait only for what a killed pooldiag left, which its supervisor is ending."""
+    deadline = time.monotonic() + wait_seconds
+    while not _try_lock(descriptor):
+        words = holder_words(path)
+        living = any(holder.pid == holder.owner for holder in holders(path))
+        if words is not None and (living or time.monotonic() >= deadline):
+            raise BlockedError(
+                f"another pooldiag is at work in {path.parent}: {words}",
+                hint="wait until it has ended, or begin anew, without --resume",
+            )
+        time.sleep(LOOK_SECONDS)
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True  # some network file systems have no locks: one pooldiag works there as well as elsewhere
+    return True
+
+
+def _sync_folders(path: Path) -> None:
+    """Have the names on the disk too: else a machine that dies takes the file along."""
+    for folder in (path.parent, path.parent.parent):
+        with contextlib.suppress(OSError):
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+
+def _write(descriptor: int, text: bytes) -> None:
+    left = memoryview(text)
+    while left:
+        left = left[os.write(descriptor, left) :]
+
+
+def _entry(line: bytes) -> Entry | None:
+    """Read a line; None when it is none of ours, or torn."""
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return entry if isinstance(entry, dict) else None
+
+
+def _opens(entry: Entry, path: Path) -> bool:
+    """Tell whether a line says that a journal begins or goes on; UsageError when another version wrote it."""
+    if entry.get("is") != "opened":
+        return False
+    if entry.get("schema") != SCHEMA:
+        raise UsageError(
+            f"{path} was written by another version of pooldiag", hint="begin anew, without --resume, or use that one"
+        )
+    return True
+
+
+def _builtins(outcome: Outcome) -> object:
+    """Turn an outcome into what JSON has."""
+    import msgspec  # noqa: PLC0415 - some milliseconds, only where something was run
+
+    return msgspec.to_builtins(outcome, enc_hook=_path_to_text)
+
+
+def _outcome(entry: Entry) -> Outcome | None:
+    """Turn an entry's outcome back; None when it is none, or one of another version."""
+    import msgspec  # noqa: PLC0415 - some milliseconds, only where something was run
+
+    try:
+        return msgspec.convert(entry.get("outcome"), Outcome, dec_hook=_text_to_path)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+
+
+def _path_to_text(value: object) -> str:
+    if isinstance(value, Path):
+        return str(value)
+    raise NotImplementedError(type(value).__name__)
+
+
+def _text_to_path(kind: type, value: object) -> object:
+    if issubclass(kind, Path) and isinstance(value, str):
+        return kind(value)
+    raise ValueError(f"not a {kind.__name__}: {value!r}")

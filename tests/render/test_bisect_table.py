@@ -1,0 +1,240 @@
+import re
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from pooldiag.model.arms import Role
+from pooldiag.model.attributions import Status
+from pooldiag.model.bisections import BisectReport, BisectStatus, Found, NamedBy
+from pooldiag.model.readings import Sight
+from pooldiag.render import RENDERERS, Page
+from tests.render.attribute_samples import CRASHING, NAMES, green
+from tests.render.bisect_samples import BISECTIONS, POLLUTER, confirmed, tried
+from tests.render.samples import plain
+
+SEGFAULT = f"SIGSEGV in {CRASHING} (test_forward.cpp:212), position 4"
+CRASH = f"Found: {SEGFAULT}"
+FAILS = "Found: failure in rope table (test_forward.cpp:14: CHECK( table.ready ))"
+ESTABLISHED = "The arms on the minimal set, established: block reuse across devices (cross-device-reuse)."
+CONFIRMED = "On the whole order green under bypass and per-case, 13/13 cases, 552 assertions."
+SPENT = "Not established: 32 runs are spent, and chance still explains what they showed."
+
+
+def shown(report: BisectReport, width: int = 80) -> str:
+    return RENDERERS["table"](report, Page(width=width))
+
+
+def in_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "first_lines"),
+    [
+        ("found", f"{CRASH}, prefix 3, after the polluter {POLLUTER} {ESTABLISHED} {CONFIRMED}"),
+        ("cleaners", "Found: NaN or infinity in video.bin, victim SHIPPED 21.00B forward is finite on CUDA, position"),
+        ("alone", f"{FAILS}, position 5, prefix 0, red alone, green after the state-setter config parses"),
+        ("noisy", f"Red, unresolved: {SEGFAULT}, prefix not established {SPENT} Suspected, not proven: DEVICE-"),
+        ("green", "Green: 13/13 cases, 552 assertions, nothing red in 2 runs But 1 of 13 cases passed without an"),
+        ("blocked", "Blocked: /home/ada/gpu.lock is still held after 2700 s"),
+        ("partial", "Interrupted: this report is partial, it has 4 runs of the search. Red, unresolved: SIGSEGV in"),
+    ],
+)
+def test_says_the_answer_first(name: str, first_lines: str) -> None:
+    assert in_one_line(plain(f"bisect-{name}", 80)).startswith(first_lines)
+
+
+def test_both_ends_have_their_counts() -> None:
+    text = plain("bisect-found", 80)
+    assert re.search(r"the first 3 cases, then the victim +red +2/2 +4\n", text)
+    assert re.search(r"the first 2 cases, then the victim +green +0/1 +3\n", text)
+    assert re.search(r"the polluter, then the victim +red +1/1 +2\n", text)
+    assert re.search(r"the victim alone +green +0/1 +1\n", text)
+
+
+def test_a_selection_that_proves_two_things_is_told_once() -> None:
+    report = BISECTIONS["bisect-found"]
+    assert report.found.set_proof is not None
+    text = shown(replace(report, found=replace(report.found, prefix=1, prefix_proof=report.found.set_proof)))
+    assert text.count("the victim alone  ") == 1
+    assert text.count("then the victim  ") == 1
+
+
+def test_a_void_run_is_no_green_one() -> None:
+    assert re.search(r"the first 8 cases, then the victim +green +0/1, 1 void +9\n", plain("bisect-cleaners", 80))
+    nothing = replace(BISECTIONS["bisect-noisy"].found, set_proof=None)
+    proof = BISECTIONS["bisect-found"].found.prefix_proof
+    assert proof is not None
+    void = replace(nothing, prefix_proof=replace(proof, green=(tried(*NAMES[:2], void=2),)))
+    assert re.search(r"void +0/0, 2 void", shown(replace(BISECTIONS["bisect-noisy"], found=void)))
+
+
+def test_each_polluter_left_out_is_named() -> None:
+    text = plain("bisect-cleaners", 140)
+    assert re.search(rf"without {re.escape(NAMES[3])} +green +0/1 +2\n", text)
+    assert re.search(rf"without {re.escape(NAMES[8])} +green +0/1 +2\n", text)
+
+
+def test_the_smallest_is_said_only_where_no_cleaner_was_seen() -> None:
+    assert "3, the smallest that is red" in plain("bisect-found", 80)
+    cleaned = in_one_line(plain("bisect-cleaners", 80))
+    assert "smallest" not in cleaned
+    assert "9: red, and one shorter is green; a cleaner was seen, so a smaller one may be red, too" in cleaned
+
+
+def test_cases_are_named_with_their_place_in_the_order() -> None:
+    text = plain("bisect-cleaners", 140)
+    assert f"\nPolluter  {NAMES[3]}, case 4 of 13\nPolluter  {NAMES[8]}, case 9 of 13\nCleaner   {NAMES[9]}" in text
+    assert "\nState-setter  config parses, case 1 of 13\n" in plain("bisect-alone", 80)
+    assert "\nSuspect  DEVICE-RESIDENT forward" in plain("bisect-noisy", 140)
+
+
+def test_a_name_that_two_cases_share_has_no_place() -> None:
+    report = BISECTIONS["bisect-found"]
+    assert report.whole is not None
+    assert report.whole.outcome.selection is not None
+    cases = (report.whole.outcome.selection.cases[2], *report.whole.outcome.selection.cases)
+    selection = replace(report.whole.outcome.selection, cases=cases)
+    twice = replace(report.whole, outcome=replace(report.whole.outcome, selection=selection))
+    assert f"\nPolluter  {POLLUTER}\n" in shown(replace(report, whole=twice))
+
+
+def test_says_how_the_victim_became_known() -> None:
+    for how, words in (
+        (NamedBy.STREAM, "named by the report of a red run"),
+        (NamedBy.USER, "as asked for"),
+        (NamedBy.SEARCH, "found by search: the red names no case"),
+    ):
+        report = replace(BISECTIONS["bisect-found"], found=replace(BISECTIONS["bisect-found"].found, named_by=how))
+        assert words in in_one_line(shown(report))
+
+
+def test_what_was_spent_has_its_denominators() -> None:
+    text = in_one_line(plain("bisect-cleaners", 80))
+    assert "21 for the search, 6 for the arms, 3 of the whole order, in 1.27 s" in text
+    assert "141 cases run, 10.8 times the 13 of the order; 8/21 runs recalled; 3 runs beside it not needed" in text
+    assert "runs by purpose: 1 whole, 2 baseline, 1 search, 1 confirmation, 2 prefix" in plain("bisect-found", 140)
+
+
+def test_confidence_is_printed_where_runs_disagreed_and_never_rounded_up() -> None:
+    assert "\nSure     83.4 %; a selection disagreed with itself" in plain("bisect-noisy", 80)
+    assert "Sure" not in plain("bisect-found", 80)
+    found = replace(BISECTIONS["bisect-noisy"].found, confidence=None)
+    assert "\nSure     not known; a selection" in shown(replace(BISECTIONS["bisect-noisy"], found=found))
+
+
+def test_an_unfinished_search_says_how_far_it_came() -> None:
+    assert "\nSo far  red with 3 cases, green with 0\n" in plain("bisect-partial", 80)
+    assert "So far" not in shown(replace(BISECTIONS["bisect-found"], red_with=1, green_with=0))
+    begun = replace(BISECTIONS["bisect-partial"], found=Found(), red_with=None, green_with=None)
+    assert "Nothing red so far, in 4 runs" in shown(begun)
+    assert "So far" not in shown(begun)
+
+
+def test_other_reds_are_named_and_not_followed() -> None:
+    assert "Other reds, not followed\n  - failure in SHIPPED" in plain("bisect-cleaners", 140)
+
+
+def test_sets_are_listed_where_there_are_several() -> None:
+    title = "Independent sets of polluters, each of them enough"
+    assert f"{title}\n  - {NAMES[3]}; {NAMES[8]}\n  - {NAMES[6]}\n" in plain("bisect-cleaners", 140)
+    assert title not in plain("bisect-found", 140)
+
+
+def test_the_arms_on_the_minimal_set_are_the_table_of_attribute() -> None:
+    text = plain("bisect-found", 80)
+    assert re.search(r"\n  bypass +green +0/1 +2/2 +92 +0.020  proven\n", text)
+    assert "exact (run 14, red) rules out: read past the end into size-class slack" in text
+    assert "- serial: inert, neither the binary nor its libraries name VT_POOL_SERIAL;" in text
+
+
+def test_counts_of_the_whole_order_are_reconciled() -> None:
+    assert "- bypass and per-case count alike 13/13 cases, 552 assertions" in plain("bisect-found", 80)
+    text = in_one_line(plain("bisect-cleaners", 80))
+    assert "bypass counts 13/13 cases, 6176 assertions; per-case counts 13/13 cases, 552 assertions" in text
+    assert "SHIPPED 21.00B forward is finite on CUDA: assertions differ, 46 under bypass, 0 under per-case" in text
+    assert "per-case: passed without an assertion: SHIPPED 21.00B forward is finite on CUDA" in text
+    assert "On the whole order green under bypass and per-case, with counts that differ; not green under" in text
+
+
+def test_a_case_that_asserts_less_as_it_is_is_named() -> None:
+    report = BISECTIONS["bisect-found"]
+    assert report.whole is not None
+    first, shared, *rest = report.whole.outcome.report.results
+    results = (first, replace(shared, assertions_passed=1), *rest)
+    facts = replace(report.whole.outcome.report, results=results)
+    fewer = replace(report.whole, outcome=replace(report.whole.outcome, report=facts))
+    text = in_one_line(shown(replace(report, whole=fewer)))
+    assert f"{shared.case.name}: assertions differ, 1 as it is, 46 under bypass and per-case" in text
+
+
+def test_a_run_of_the_whole_order_that_says_nothing_is_no_green() -> None:
+    report = BISECTIONS["bisect-found"]
+    silent = confirmed(green("30", Role.BYPASS), looks="-")
+    text = shown(replace(report, confirmations=silent))
+    assert re.search(r"\n  bypass +no answer +13/13 +552 ", text)
+    assert "bypass: says nothing: the victim was not reached, or asserted nothing" in in_one_line(text)
+    assert "On the whole order not green under bypass." in text
+    new = replace(silent[0], sight=Sight.NEW_RED)
+    assert re.search(r"\n  bypass +new red +13/13", shown(replace(report, confirmations=(new,))))
+
+
+def test_a_missing_command_is_said_to_be_missing() -> None:
+    report = replace(BISECTIONS["bisect-found"], green_command=None, reproducer=None)
+    assert "No command line is known that shows it red." in shown(report)
+    assert "No command line is known that shows it green." in shown(report)
+    assert "No command line" not in shown(replace(report, partial=True))
+
+
+def test_commands_say_how_they_ended() -> None:
+    lines = plain("bisect-found", 80).splitlines()
+    report = BISECTIONS["bisect-found"]
+    assert report.reproducer is not None
+    assert report.green_command is not None
+    assert lines[lines.index("Shows it red (run as printed: SIGSEGV):") + 1] == report.reproducer.line
+    assert lines[lines.index("Shows it green (run as printed: exit code 0):") + 1] == report.green_command.line
+
+
+def test_a_command_with_an_escape_in_it_can_be_copied() -> None:
+    lines = plain("bisect-hostile", 80).splitlines()
+    (title,) = (number for number, line in enumerate(lines) if line.startswith("Shows it red"))
+    shell = f'show() {{ printf %s "$1"; }}; show {lines[title + 1].removeprefix("./t ")}'
+    assert subprocess.run(["sh", "-c", shell], capture_output=True, check=True).stdout == b"--test-case=a\x1b[31m\xff b"
+
+
+def test_nothing_of_a_long_name_is_lost() -> None:
+    letters = "".join(shown(BISECTIONS["bisect-hostile"], 30).split())
+    assert letters.count("c" * 300) == 1
+    assert letters.count("long" * 60) >= 4
+    assert "…" not in letters
+
+
+def test_many_polluters_are_counted_in_the_answer_and_named_below() -> None:
+    report = BISECTIONS["bisect-found"]
+    found = replace(report.found, polluters=NAMES[:3], position=12)
+    text = shown(replace(report, found=found))
+    assert "after the polluters named below, 3 together" in in_one_line(text)
+    assert text.count("\nPolluter  ") == 3
+
+
+def test_a_victim_that_is_not_known_is_not_invented() -> None:
+    report = replace(BISECTIONS["bisect-noisy"], found=Found(), reason="no case was red twice", red_with=None)
+    report = replace(report, green_with=None)
+    assert shown(report).startswith("Unresolved: no case was red twice\n\nTarget")
+
+
+def test_arms_that_saw_no_red_establish_nothing() -> None:
+    report = BISECTIONS["bisect-found"]
+    assert report.attribution is not None
+    nothing = replace(report.attribution.attribution, status=Status.GREEN, signature=None, mechanism=None)
+    text = shown(replace(report, attribution=replace(report.attribution, attribution=nothing), confirmations=()))
+    assert "\nThe arms on the minimal set saw nothing red.\n" in text
+
+
+def test_a_green_bisection_says_why_it_is_believed() -> None:
+    report = replace(BISECTIONS["bisect-green"], reason="the victim is green after all cases, and alone")
+    named = replace(report, found=Found(victim=NAMES[4]))
+    text = in_one_line(shown(named))
+    assert f"nothing red in 2 runs; {NAMES[4]} is green, too The victim is green after all cases, and alone." in text
+    assert shown(replace(report, status=BisectStatus.BLOCKED)).startswith("Blocked: the victim is green after all")

@@ -92,14 +92,18 @@ def test_readme_names_every_role_and_every_mechanism() -> None:
         assert f"| `{role}` |" in README
 
 
-def test_the_options_that_readme_names_are_options() -> None:
-    help_text = subprocess.run(
-        [sys.executable, "-m", "pooldiag", "attribute", "--help"],
+def help_of(command: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-m", "pooldiag", command, "--help"],
         env=environment({"COLUMNS": "200"}),
         capture_output=True,
         text=True,
         check=True,
     ).stdout
+
+
+def test_the_options_that_readme_names_are_options() -> None:
+    help_text = "".join(map(help_of, ("attribute", "bisect", "orders")))
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
     assert named
     assert named <= set(re.findall(r"--[a-z][a-z-]+", help_text))

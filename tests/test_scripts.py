@@ -310,11 +310,12 @@ def test_demo_succeeds_only_when_every_diagnosis_comes_out_as_told(
     checkout.write(".venv/bin/pooldiag", diagnosis)
     result = checkout.run("scripts/demo")
     assert result.returncode == code
-    assert len(checkout.calls) == 4
+    commands = [call.partition(",")[2].partition(" ")[0] for call in checkout.calls]
+    assert commands == ["attribute", "orders", "bisect", "attribute", "attribute", "attribute"]
     checkpoint = "examples/devicepool/shipped.ckpt"
-    assert f"{checkpoint},attribute --no-lock --requires {checkpoint} " in checkout.calls[1]
+    assert f"{checkpoint},attribute --no-lock --requires {checkpoint} " in checkout.calls[3]
     # What is printed is what runs.
-    assert result.stdout.count("\n$ pooldiag attribute ") == len(checkout.calls)
+    assert result.stdout.count("\n$ pooldiag ") == len(checkout.calls)
     assert f"\n$ export EXAMPLE_CHECKPOINT={checkpoint}\n$ pooldiag attribute " in result.stdout
 
 

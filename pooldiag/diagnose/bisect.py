@@ -139,7 +139,8 @@ class _Bisection:
             return prober.ask(several, chosen.question)
 
         prober.begin_search()
-        seen = self._settings.wanted is not None or Reading.RED in chosen.memory.get(tuple(range(chosen.place)), ())
+        whole = chosen.memory.get(tuple(range(chosen.place)), ())
+        seen = self._settings.wanted is not None or Reading.RED in whole
         return reduce_ahead(
             probe,
             chosen.place,

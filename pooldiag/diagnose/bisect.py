@@ -146,7 +146,8 @@ class _Bisection:
             chosen.place,
             jobs=self._settings.jobs,
             plan=replace(
-                self._plan(recalled=sum(map(len, chosen.memory.values()))), most_greens=_GREENS_OF_A_RED if seen else 1
+                self._plan(recalled=sum(map(len, chosen.memory.values()))),
+                most_greens=max(_GREENS_OF_A_RED, len(whole)) if seen else 1,
             ),
             memory=chosen.memory,
             watch=self._watch,

@@ -120,6 +120,10 @@ class Memo(Protocol):
     before, its `repeat`, from 0.
     """
 
+    def done(self) -> int:
+        """Return how many runs an earlier, interrupted diagnosis finished."""
+        ...
+
     def recall(self, key: str, repeat: int) -> Outcome | None:
         """Return the outcome of a run that was finished; None when it was not."""
         ...

@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from pooldiag.census.counting import take_census
+from pooldiag.census.layouts import LAYOUTS
+
 CHECKOUT = Path(__file__).parent.parent
 TOOLS = CHECKOUT / "build" / "bench-tools"
 LIMIT_SECONDS = 300
@@ -71,7 +74,7 @@ def test_runs_are_compared_with_the_same_command_lines_in_a_shell() -> None:
 def test_a_name_that_is_no_benchmark_is_refused_by_the_names_that_are() -> None:
     done = bench("speed")
     assert done.returncode == 2
-    assert "no benchmark speed; there are: startup, overhead; or bisect, alone" in done.stderr
+    assert "no benchmark speed; there are: startup, overhead; or bisect or census, alone" in done.stderr
 
 
 # --- bisect ----------------------------------------------------------------------------------------------------------
@@ -82,6 +85,11 @@ BLAMES_AN_INNOCENT_CASE_AFTER_TWO_RUNS = """\
 pytest -q "$4"
 pytest -q "$4::test_case[0003]"
 echo "-> the polluting test is: $4::test_case[0001]"
+"""
+BREAKS_AT_ONCE = """\
+#!/bin/sh
+echo "ImportError: half of it is missing" >&2
+exit 1
 """
 BLAMES_THE_POLLUTER_WITHOUT_A_RUN = """\
 #!/bin/sh
@@ -154,6 +162,17 @@ def test_the_tools_that_are_installed_here_find_the_polluter(program: dict[str, 
     assert all(effort.cases > effort.runs > 2 for effort in efforts)
 
 
+def test_a_tool_that_breaks_is_told_from_one_that_finds_nothing(
+    tools: Path, program: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    (tools / "bin" / "pytest-bisect-tests").write_text(BREAKS_AT_ONCE)
+    (tool,) = (tool for tool in program["OTHERS"] if tool.name == "pytest-bisect-tests")
+    bench = program["Bench"](folder=tmp_path_factory.mktemp("suites"), tools=tools, contenders=(tool,))
+    (effort,) = bench.efforts(program["one"](4, (50,), 0))
+    assert effort.found == "ended before a run"
+    assert effort.line.endswith(": ended before a run (ImportError: half of it is missing)")
+
+
 @pytest.fixture
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, list[list[int]]], list[bool]]:
     """Play runs of a suite, all into one new log, and say which were red."""
@@ -222,3 +241,53 @@ def test_the_polluter_is_at_every_place_and_in_a_large_suite_at_every_second(pro
         "100 cases, two needed together": [(5, 95), (31, 77)],
         "100 cases, one polluter, red in 50%": [(5,), (31,), (50,), (77,), (95,), (5,)],
     }
+
+
+# --- census ----------------------------------------------------------------------------------------------------------
+
+
+def cells(output: str) -> list[list[str]]:
+    """Return the rows of all tables, without what is above them."""
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in output.splitlines() if line[:1] == "|"]
+    return [row for row in lines if row[0] not in {"data", "command", ":--"}]
+
+
+def test_counting_is_compared_with_cat_and_numpy_and_a_start_with_its_imports() -> None:
+    done = bench("census", "--quick")
+    assert (done.returncode, done.stderr) == (0, "")
+    *counted, imports, census = cells(done.stdout)
+    assert [row[:2] for row in counted] == [["normal", "f32"], ["normal", "e4m3fn"], ["random bytes", "bf16"]]
+    for row in counted:
+        ours, theirs, torch, *_ = row[4:]
+        assert all(math.isfinite(float(cell)) and float(cell) > 0 for cell in (ours, theirs))
+        assert torch == "-" or float(torch) > 0
+        assert 0 < int(row[-1]) < 128
+    assert [row[0] for row in (imports, census)] == ["python -c 'import typer, numpy'", "pooldiag census, 4 KiB"]
+    assert float(imports[-1]) == 1
+
+
+@pytest.fixture(scope="module")
+def census_program() -> dict[str, Any]:
+    """What `scripts/bench_census` defines."""
+    return runpy.run_path(str(CHECKOUT / "scripts" / "bench_census"), run_name="bench_census")
+
+
+def test_files_hold_what_their_row_says(census_program: dict[str, Any], tmp_path: Path) -> None:
+    found = {}
+    for case in census_program["CASES"]:
+        layout = LAYOUTS[case.dtype]
+        with census_program["written"](case, tmp_path, 100_000) as path, path.open("rb") as file:
+            assert path.stat().st_size == 100_000
+            found[case.data, case.dtype] = take_census(file, path="x", layout=layout, sha256=False)
+        assert not path.exists()
+    for (data, dtype), census in found.items():
+        if data == "normal":
+            assert (census.nan, census.inf) == (0, 0), dtype
+            assert 3 < (census.absmax or 0) < 6, dtype
+        if data == "random bytes":
+            assert census.nan > 0, dtype
+    all_nan, zeros, others = (
+        found[key] for key in (("all NaN", "f32"), ("half zeros", "f32"), ("every other NaN", "bf16"))
+    )
+    assert (all_nan.nan, others.nan) == (all_nan.n, others.n // 2)
+    assert 0.45 < zeros.zero / zeros.n < 0.55

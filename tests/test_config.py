@@ -200,14 +200,20 @@ def test_a_command_without_a_program_or_with_an_open_quote_is_refused(text: str)
 
 
 @pytest.mark.parametrize(
-    ("text", "glob", "dtype"), [("video.bin:BF16", "video.bin", "bf16"), ("a:b/*.bin: f32", "a:b/*.bin", "f32")]
+    ("text", "glob", "dtype"),
+    [
+        ("video.bin:BF16", "video.bin", "bf16"),
+        ("a:b/*.bin: f32", "a:b/*.bin", "f32"),
+        ("out/*.npy", "out/*.npy", None),
+        ("a:b.npz:auto", "a:b.npz", None),
+    ],
 )
-def test_an_output_is_a_glob_and_a_type(text: str, glob: str, dtype: str) -> None:
+def test_an_output_is_a_glob_and_a_type_or_as_its_file_says(text: str, glob: str, dtype: str | None) -> None:
     assert parse_output(text) == OutputSpec(glob=glob, dtype=dtype)
 
 
-@pytest.mark.parametrize("text", ["", "video.bin", ":f32", "video.bin:", " : ", "/tmp/x.bin:f32", "../x.bin:f32"])
-def test_an_output_without_a_type_or_outside_the_runs_folder_is_refused(text: str) -> None:
+@pytest.mark.parametrize("text", ["", ":f32", "video.bin:", " : ", "/tmp/x.bin:f32", "../x.bin:f32", "/tmp/x.npy"])
+def test_an_output_with_half_a_type_or_outside_the_runs_folder_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match=r"^--outputs: "):
         parse_output(text, what="--outputs")
 
@@ -340,7 +346,7 @@ def test_no_lock_paths_and_no_word_about_them_are_told_apart() -> None:
         ("[target.a]\ncommand = 'x'\nseed = -1", "target.a.seed = -1", "0 or more"),
         ("[target.a]\ncommand = 'x'\norder = 'random'", "target.a.order = 'random'", "file, name, suite, rand"),
         ("[target.a]\ncommand = 'x'\norder = ['file']", "target.a.order = ['file']", "file, name, suite, rand"),
-        ("[target.a]\ncommand = 'x'\noutputs = 'x'", "target.a.outputs: output: 'x' is not GLOB:DTYPE", "f32"),
+        ("[target.a]\ncommand = 'x'\noutputs = 'x:'", "target.a.outputs: output: 'x:' is not GLOB:DTYPE", "f32"),
         ("[target.a]\ncommand = 'x'\ntimeout = 0", "target.a.timeout = 0", "above 0"),
         ("[target.a]\ncommand = 'x'\ntimeout = '5 parsecs'", "target.a.timeout: duration: '5 parsecs'", "45 min"),
         ("[target.a]\ncommand = 'x'\narms = ['A=1']", "target.a.arms = ['A=1']", "a table"),

@@ -48,6 +48,14 @@ def answer(outcome: Outcome, reading: RunReading, question: Question) -> Reading
     return Reading.GREEN if _passed(outcome, question) else Reading.VOID
 
 
+def another_red(reading: RunReading, question: Question) -> Signature | None:
+    """Return another red of the victim than the one in question; None when this run shows none."""
+    if question.victim is None or question.signature.case != question.victim.name:
+        return None
+    of_victim = (found for found in reading.signatures if found.case == question.victim.name)
+    return next((found for found in of_victim if not same_red(found, question.signature)), None)
+
+
 def result_of(outcome: Outcome, case: Case) -> CaseResult | None:
     """Return how a case ended; None when it never began."""
     return next((result for result in outcome.report.results if result.case == case), None)

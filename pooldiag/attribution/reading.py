@@ -1,8 +1,8 @@
 """From outcome to reading: what outranks what is decided here, and nowhere else."""
 
-from pooldiag.attribution.signatures import OUTPUT, signatures
+from pooldiag.attribution.signatures import OUTPUT, is_about_output, signatures
 from pooldiag.model.outcomes import CaseResult, CaseStatus, Outcome
-from pooldiag.model.readings import Reading, RunReading, Sight, Signature, SignatureKind
+from pooldiag.model.readings import Reading, RunReading, Sight, Signature
 from pooldiag.model.runs import Ending
 
 
@@ -92,16 +92,12 @@ def sight(outcome: Outcome, reading: RunReading, *, signature: Signature | None,
 def cleared(outcome: Outcome, signature: Signature) -> bool:
     """Tell whether an outcome without the signature really ran what showed it."""
     if outcome.selection is None:
-        return _written(outcome, signature) if _about_output(signature) else True
+        return _written(outcome, signature) if is_about_output(signature) else True
     if signature.case is not None:
         victims = [result for result in outcome.report.results if result.case.name == signature.case]
         return bool(victims) and all(victim.status is CaseStatus.PASSED and victim.assertions for victim in victims)
     whole = outcome.finished == outcome.selected
-    return whole and (_written(outcome, signature) if _about_output(signature) else True)
-
-
-def _about_output(signature: Signature) -> bool:
-    return signature.kind is SignatureKind.NAN or (signature.place or "").startswith(OUTPUT)
+    return whole and (_written(outcome, signature) if is_about_output(signature) else True)
 
 
 def _written(outcome: Outcome, signature: Signature) -> bool:

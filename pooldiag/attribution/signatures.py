@@ -38,6 +38,11 @@ def same_red(found: Signature, wanted: Signature) -> bool:
     return _anywhere(found) == _anywhere(wanted)
 
 
+def is_about_output(signature: Signature) -> bool:
+    """Tell whether a red is in a declared output, or in the lack of one."""
+    return signature.kind is SignatureKind.NAN or (signature.place or "").startswith(OUTPUT)
+
+
 def _anywhere(signature: Signature) -> Signature:
     among = signature.case is None and (signature.place or "").startswith(_AMONG_CASES)
     return replace(signature, place=None) if among else signature

@@ -28,7 +28,7 @@ from pooldiag.model.events import (
 )
 from pooldiag.model.reports import ArmResult, AttributeReport
 from pooldiag.render import (
-    Report,
+    RunReport,
     assertions,
     best,
     cases,
@@ -155,7 +155,7 @@ class _State:
     case: CaseStarted | None = None
     search: Searching | None = None
     order: OrderStarted | None = None
-    report: Report | None = None
+    report: RunReport | None = None
 
     @property
     def run(self) -> RunStarted | None:
@@ -252,7 +252,7 @@ class LiveView:
         return Text(_safe(self.console, line), no_wrap=True, overflow=overflow)
 
 
-def _after_report(state: _State, report: Report) -> _State:
+def _after_report(state: _State, report: RunReport) -> _State:
     """Forget the runs that are over: `attribute` makes one at a time, elsewhere others may go on."""
     if isinstance(report, AttributeReport):
         return replace(state, running=())
@@ -291,7 +291,7 @@ def _search_lines(search: Searching) -> Iterator[str]:
 
 def _spent(search: Searching) -> str:
     runs = f"{search.runs} run{'' if search.runs == 1 else 's'} done"
-    return runs if search.most_left is None else f"{runs}, at most {search.most_left} left"
+    return f"{runs}, at most {search.most_left} left" if search.most_left else runs
 
 
 def _probe_line(search: Searching) -> str:
@@ -310,7 +310,7 @@ def _order(event: OrderStarted) -> str:
     return f"order {event.number}/{event.of}: {event.order}"
 
 
-def _order_line(event: OrderStarted, report: Report | None) -> str:
+def _order_line(event: OrderStarted, report: RunReport | None) -> str:
     """Say which order runs, and how the earlier ones read."""
     if isinstance(report, OrdersReport) and report.orders:
         return f"{_order(event)}; {red_orders(report)} red so far"
@@ -340,7 +340,7 @@ def _arm_table(console: Console, state: _State) -> Table | None:
     return table
 
 
-def _arms_of(report: Report | None) -> AttributeReport | None:
+def _arms_of(report: RunReport | None) -> AttributeReport | None:
     """Return the report of the arms: of a bisection the one about the minimal set."""
     match report:
         case AttributeReport():

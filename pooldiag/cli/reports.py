@@ -10,7 +10,7 @@ from pooldiag.errors import UsageError
 from pooldiag.execute.evidence import REPORT
 from pooldiag.model.arms import Role
 from pooldiag.model.readings import Signature, SignatureKind
-from pooldiag.model.reports import SCHEMA
+from pooldiag.model.schema import SCHEMA
 
 _NO_REPORT = "name the report.json of a diagnosis, or its evidence folder"
 _OTHERS = {

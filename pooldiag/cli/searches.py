@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pooldiag.cli.flags import RunFlags
 from pooldiag.cli.interrupted import bisection_at, last_interrupted
 from pooldiag.cli.recorded import over
 from pooldiag.cli.reports import EarlierReport, read_report, report_at
@@ -16,7 +15,15 @@ from pooldiag.errors import UsageError
 from pooldiag.frameworks import FRAMEWORKS
 from pooldiag.model.cases import Order, OrderKind
 from pooldiag.model.readings import Signature
-from pooldiag.model.settings import BASELINE_RUNS, DEFAULT_MAX_PROBES, BisectSettings, OrdersSettings
+from pooldiag.model.settings import (
+    BASELINE_RUNS,
+    DEFAULT_MAX_PROBES,
+    DEFAULT_MAX_RUNS,
+    AttributeSettings,
+    BisectSettings,
+    OrdersSettings,
+)
+from pooldiag.model.settings import DEFAULT_CONFIDENCE as DEFAULT_ARMS_CONFIDENCE
 from pooldiag.reduce.search import DEFAULT_CONFIDENCE
 
 DEFAULT_SEEDS = "1..20"
@@ -55,14 +62,14 @@ def decide_bisect(flags: BisectFlags) -> DecidedBisect:
         common=common,
         settings=BisectSettings(
             invocation=command_line("bisect", flags, BisectFlags),
-            common=common.settings,
+            common=_of_the_arms(common.settings, config),
             sequence=sequence,
             wanted=wanted,
             repeat=whole.repeat or BASELINE_RUNS,
             every_set=whole.all,
             arms=not whole.no_arms,
-            confidence=whole.confidence or config.run.confidence or DEFAULT_CONFIDENCE,
-            max_runs=_max_runs(whole, config),
+            confidence=whole.confidence or DEFAULT_CONFIDENCE,
+            max_runs=whole.max_runs or DEFAULT_MAX_PROBES,
             jobs=_jobs(whole, config, common),
             resume=_resume(flags, earlier, common),
         ),
@@ -84,7 +91,7 @@ def decide_orders(flags: OrdersFlags) -> DecidedOrders:
             common=common.settings,
             orders=orders,
             prefix=not flags.no_prefix,
-            max_runs=_max_runs(flags, config),
+            max_runs=flags.max_runs or DEFAULT_MAX_PROBES,
         ),
     )
 
@@ -99,8 +106,13 @@ def _with_cases(common: Decided) -> Decided:
     return common
 
 
-def _max_runs(flags: RunFlags, config: Config) -> int:
-    return flags.max_runs or config.run.max_runs or DEFAULT_MAX_PROBES
+def _of_the_arms(settings: AttributeSettings, config: Config) -> AttributeSettings:
+    """Return the settings of the arms, which the flags of the search do not bound: the configuration does."""
+    return replace(
+        settings,
+        confidence=config.run.confidence or DEFAULT_ARMS_CONFIDENCE,
+        max_runs=config.run.max_runs or DEFAULT_MAX_RUNS,
+    )
 
 
 def _jobs(flags: BisectFlags, config: Config, common: Decided) -> int:

@@ -1,8 +1,9 @@
 """What every command that runs a target is wired with: the folder, the journal, the supervisors, the ports."""
 
 import hashlib
+import json
 import os
-import sys
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -13,6 +14,7 @@ from rich.console import Console
 from pooldiag import __version__
 from pooldiag.cli.flags import RunFlags
 from pooldiag.cli.live import View, view_for
+from pooldiag.cli.pages import page_of_stdout
 from pooldiag.cli.settings import Decided
 from pooldiag.cli.streams import say
 from pooldiag.diagnose.tools import Tools
@@ -29,13 +31,18 @@ from pooldiag.execute.pooled import PooledExecutor
 from pooldiag.execute.supervised import SupervisedExecutor, SupervisedLock, Supervisor
 from pooldiag.model.reports import TargetReport
 from pooldiag.profiles import inherited_changes, inherited_remarks
-from pooldiag.render import RENDERERS, JsonReports, Page, Report
+from pooldiag.render import RENDERERS, JsonReports, Page, RunReport
 
-_OF_THE_SHELL = frozenset({"_", "COLUMNS", "LINES", "OLDPWD", "PWD", "SHLVL", "TERM", "WINDOWID"})
-"""Variables that differ between two shells of one user and change no run."""
+ENVIRONMENT = "environment.json"
+
+_OF_THE_SESSION = re.compile(
+    "_|COLORTERM|COLUMNS|DISPLAY|HIST.*|INVOCATION_ID|JOURNAL_STREAM|LINES|LS_COLORS|MAIL|OLDPWD|PS[0-4]|PWD|SHLVL"
+    "|TERM.*|WINDOWID|.*_TTY|(DBUS|KONSOLE|POOLDIAG|PYTEST|SSH|SYSTEMD|TMUX|VTE|WAYLAND|XDG)(_.*)?"
+)
+"""Variables that differ between two sessions of one user and change no run."""
 
 
-_R = TypeVar("_R", bound=Report)
+_R = TypeVar("_R", bound=RunReport)
 
 Work = Callable[[Tools, Callable[[_R], None]], None]
 """Does what a command is for with its tools, and hands over every report, the final one last."""
@@ -110,6 +117,7 @@ def _tools(
     executors = [GuardedExecutor(SupervisedExecutor(one, disk.watched), disk) for one in supervisors]
     remarks = [f"{name} stays set: {reason}" for name, reason in inherited_remarks(os.environ)]
     removed = inherited_changes(os.environ, settings.profile, settings.keep_environment)
+    inherited = _inherited({name for name, _ in removed})
     return Tools(
         executor=executors[0] if len(executors) == 1 else PooledExecutor(executors),
         lock=SupervisedLock(supervisors[0], settings.lock, progress=view, clock=clock),
@@ -126,16 +134,35 @@ def _tools(
         searchable=decided.searchable,
         libraries=decided.libraries,
         removed=removed,
-        surroundings=_surroundings({name for name, _ in removed}),
+        surroundings=_digest(repr((__version__, inherited))),
+        changed_variables=_changed_variables(evidence, inherited),
         notes=(*decided.notes, *remarks),
     )
 
 
-def _surroundings(removed: set[str]) -> str:
-    """Identify this program and the environment that runs inherit: no run made by or in another is taken over."""
-    kept = sorted((name, value) for name, value in os.environ.items() if name not in removed | _OF_THE_SHELL)
-    facts = repr((__version__, kept)).encode("utf-8", "surrogateescape")
-    return hashlib.sha256(facts, usedforsecurity=False).hexdigest()
+def _inherited(removed: set[str]) -> dict[str, str]:
+    """Return a digest of each variable that runs inherit: no value is written down, but a change is seen."""
+    kept = {name for name in os.environ if name not in removed and not _OF_THE_SESSION.fullmatch(name)}
+    return {name: _digest(os.environ[name])[:16] for name in sorted(kept)}
+
+
+def _changed_variables(evidence: EvidenceFolder, inherited: dict[str, str]) -> tuple[str, ...]:
+    """Name the variables that are not what they were when the diagnosis of this folder began, if it began before."""
+    path = evidence.path / ENVIRONMENT
+    if not path.exists():
+        evidence.save(json.dumps(inherited, indent=2) + "\n", ENVIRONMENT)
+        return ()
+    try:
+        before = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return ()
+    if not isinstance(before, dict):
+        return ()
+    return tuple(sorted(name for name in before.keys() | inherited if before.get(name) != inherited.get(name)))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape"), usedforsecurity=False).hexdigest()
 
 
 def _target(decided: Decided) -> TargetReport:
@@ -153,13 +180,9 @@ def _target(decided: Decided) -> TargetReport:
     )
 
 
-def _print(report: Report, *, as_json: bool) -> None:
+def _print(report: RunReport, *, as_json: bool) -> None:
     """Print the report on stdout."""
-    console = Console()
-    page = Page(
-        width=console.width,
-        color=console.is_terminal and not console.no_color and not console.is_dumb_terminal,
-        unicode=(sys.stdout.encoding or "").lower().startswith("utf"),
-        directory=Path.cwd(),
+    say(
+        RENDERERS["json" if as_json else "table"](report, page_of_stdout()),
+        hint=f"the report is saved in {report.evidence}",
     )
-    say(RENDERERS["json" if as_json else "table"](report, page), hint=f"the report is saved in {report.evidence}")

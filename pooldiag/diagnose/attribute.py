@@ -1,6 +1,5 @@
 """`attribute`: runs the arms and says, after every run, what is known so far."""
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -13,7 +12,7 @@ from pooldiag.attribution.reading import read, sight
 from pooldiag.attribution.signatures import same_red
 from pooldiag.diagnose.canaries import canary_states
 from pooldiag.diagnose.commands import next_command, reproducer
-from pooldiag.diagnose.listing import Lister
+from pooldiag.diagnose.listing import Lister, named_among
 from pooldiag.diagnose.notes import notes, witnesses
 from pooldiag.diagnose.running import Asked, Runner
 from pooldiag.diagnose.tools import Tools
@@ -126,17 +125,11 @@ class _Diagnosis:
             self._without_listing(error)
             return
         self._cases = self._lister.chosen(self._listing)
-        self._check_victim()
+        if self._settings.victim is not None:
+            named_among(self._cases, self._settings.victim)
         if not self._cases:
             raise BlockedError(f"nothing to run: all {len(self._listing.cases)} cases are skipped")
         self._selection = self._lister.select(self._listing, self._cases)
-
-    def _check_victim(self) -> None:
-        names = [case.name for case in self._cases]
-        if self._settings.victim is not None and self._settings.victim not in names:
-            near = difflib.get_close_matches(self._settings.victim, names, n=1, cutoff=0.3)
-            hint = f"the nearest is {near[0]!r}" if near else f"{len(names)} cases are selected"
-            raise UsageError(f"--victim {self._settings.victim!r} is no selected case", hint=hint)
 
     def _without_listing(self, error: ListingError) -> None:
         """Go on as a black box when nothing was asked for that needs a list of cases."""

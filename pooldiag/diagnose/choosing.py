@@ -1,12 +1,12 @@
 """Which red a bisection follows, and which case is its victim."""
 
-import difflib
 from dataclasses import dataclass, field, replace
 
 from pooldiag.attribution.probing import Question, not_reached, result_of
-from pooldiag.attribution.signatures import same_red
+from pooldiag.attribution.signatures import OUTPUT, same_red
+from pooldiag.diagnose.listing import named_among
 from pooldiag.diagnose.probing import Places, Prober
-from pooldiag.errors import BlockedError, UsageError
+from pooldiag.errors import BlockedError
 from pooldiag.model.bisections import NamedBy
 from pooldiag.model.cases import Case
 from pooldiag.model.outcomes import CaseStatus
@@ -14,7 +14,7 @@ from pooldiag.model.readings import Reading, Signature
 from pooldiag.model.reports import Run
 from pooldiag.model.settings import BisectSettings
 from pooldiag.reduce.search import Plan
-from pooldiag.reduce.victims import find_victim
+from pooldiag.reduce.victims import search_victim
 
 _GREENS_OF_A_RED = 5  # of the whole order until it is believed to be green, where an earlier diagnosis saw it red
 _MOST_ALONE = 8  # reds that are tried alone, until one of them is taken that is red in any company
@@ -45,6 +45,7 @@ class Chooser:
     plan: Plan
     whole: list[Run] = field(default_factory=list)
     red_alone: list[Signature] = field(default_factory=list)  # reds that need no other case, and are not followed
+    untried: int = 0  # reds beyond those that were tried alone
     reason: str | None = None  # why nothing is followed
 
     def choose(self) -> Chosen | None:
@@ -54,13 +55,17 @@ class Chooser:
         if named is not None:
             return self._of_user(named)
         alone: list[Chosen] = []
-        for signature in self._candidates()[:_MOST_ALONE]:
+        candidates = self._candidates()
+        for signature in candidates[:_MOST_ALONE]:
             chosen = self._by_search(signature) if signature.case is None else self._tried_alone(signature)
             if chosen is not None and chosen.memory.get((), ())[-1:] != (Reading.RED,):
+                self.reason = None
                 self.red_alone = [one.question.signature for one in alone]
                 return chosen
             alone += [] if chosen is None else [chosen]
         self.red_alone = [one.question.signature for one in alone[1:]]
+        self.untried = len(candidates[_MOST_ALONE:])
+        self.reason = None if alone else self.reason
         return alone[0] if alone else None
 
     def _named(self) -> Case | None:
@@ -69,13 +74,7 @@ class Chooser:
         cases = self.prober.suite.cases
         if self.settings.sequence:
             return cases[-1]
-        if name is None:
-            return None
-        if (found := next((case for case in cases if case.name == name), None)) is not None:
-            return found
-        near = difflib.get_close_matches(name, [case.name for case in cases], n=1, cutoff=0.3)
-        hint = f"the nearest is {near[0]!r}" if near else f"{len(cases)} cases are selected"
-        raise UsageError(f"--victim {name!r} is no selected case", hint=hint)
+        return None if name is None else named_among(cases, name)
 
     def _run_whole(self, named: Case | None) -> None:
         """Run the whole order until the red in question shows, or often enough without it."""
@@ -85,7 +84,7 @@ class Chooser:
             self.whole.append(run)
             if run.reading.reading is Reading.VOID:
                 raise BlockedError(run.reading.void_reason or "void")
-            if self._candidates() or (named is not None and run.reading.reading is Reading.RED):
+            if self._candidates() or (named is not None and self.settings.wanted is None and run.reading.signatures):
                 return
         if self.settings.wanted is not None:
             self.reason = f"{self.settings.wanted} did not show in {len(self.whole)} runs of the whole order"
@@ -97,20 +96,32 @@ class Chooser:
         return [one for one in found if wanted is None or same_red(one, wanted)]
 
     def _of_user(self, victim: Case) -> Chosen | None:
-        """Follow the victim that the user names: its red, its not being reached, or its red alone."""
+        """Follow the victim that the user names: its red, its output's, its not being reached, or its red alone."""
         last = self.whole[-1]
-        of_victim = [one for one in last.reading.signatures if one.case == victim.name]
+        candidates = self._candidates()
+        of_victim = [one for one in candidates if one.case == victim.name]
         if of_victim:
-            return self._chosen(of_victim[0], victim, NamedBy.USER)
-        if result_of(last.outcome, victim) is None:
+            return self._chosen(of_victim[0], self._victim(of_victim[0]), NamedBy.USER)
+        if result_of(last.outcome, victim) is None and self.settings.wanted is None:
             return self._chosen(not_reached(victim), victim, NamedBy.USER)
+        if in_no_case := [one for one in candidates if one.case is None]:
+            return self._chosen(in_no_case[0], victim, NamedBy.USER)
+        return self._brittle(victim) if self.reason is None else None
+
+    def _brittle(self, victim: Case) -> Chosen | None:
+        """Follow a victim that passed in the order, if it is red alone."""
         alone = self.prober.alone(victim)
         red = [one for one in alone.reading.signatures if one.case == victim.name]
-        if not red:
-            self.reason = f"{victim.name} passes in this order, and alone"
-            return None
-        chosen = self._chosen(red[0], victim, NamedBy.USER)
-        return replace(chosen, memory=chosen.memory | {(): (Reading.RED,)})
+        if red:
+            chosen = self._chosen(red[0], victim, NamedBy.USER)
+            return replace(chosen, memory=chosen.memory | {(): (Reading.RED,)})
+        result = result_of(alone.outcome, victim)
+        if alone.reading.reading is Reading.VOID or result is None or result.status is not CaseStatus.PASSED:
+            said = alone.reading.void_reason or "; ".join(map(str, alone.reading.signatures))
+            self.reason = f"the victim, {victim.name}, passes in this order; alone it says nothing: {said}"
+        else:
+            self.reason = f"the victim, {victim.name}, passes in this order, and alone"
+        return None
 
     def _chosen(self, signature: Signature, victim: Case, named_by: NamedBy) -> Chosen:
         """Follow a red, with what the runs of the whole order say about it."""
@@ -144,18 +155,26 @@ class Chooser:
     def _by_search(self, signature: Signature) -> Chosen | None:
         """Look for the case that completes the red: the last one of a red beginning of the order."""
         cases = self.prober.suite.cases
-        size = find_victim(lambda size: self.prober.beginning(size, signature), len(cases), plan=self.plan)
-        if size is None:
-            self.reason = f"{signature}: no case can be named, runs of the same cases disagree"
+        if (signature.place or "").startswith(OUTPUT):
+            self.reason = f"{signature}: no beginning of the order shows it; name the case that writes it with --victim"
+            return None
+        found = search_victim(
+            lambda places: self.prober.beginning(len(places), signature),
+            len(cases),
+            plan=self.plan,
+            memory={tuple(range(len(cases))): (Reading.RED,)},
+        )
+        if found.size is None:
+            self.reason = f"{signature}: no case can be named: {found.reason}"
             return None
         chosen = Chosen(
-            question=Question(signature=signature, victim=cases[size - 1]),
-            victim=cases[size - 1],
-            place=size - 1,
+            question=Question(signature=signature, victim=cases[found.size - 1]),
+            victim=cases[found.size - 1],
+            place=found.size - 1,
             named_by=NamedBy.SEARCH,
-            memory={tuple(range(size - 1)): (Reading.RED,)},
+            memory={tuple(range(found.size - 1)): (Reading.RED,)},
         )
-        return replace(chosen, anywhere=size == 1 and self._shows_anywhere(signature))
+        return replace(chosen, anywhere=found.size == 1 and self._shows_anywhere(signature))
 
     def _shows_anywhere(self, signature: Signature) -> bool:
         """Tell whether a red that the first case alone shows is shown by another one alone, too."""

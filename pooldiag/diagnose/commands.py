@@ -1,6 +1,7 @@
 """Command lines for the reader: the one that shows the fault, and the one to type next."""
 
 import shlex
+from pathlib import Path
 
 from pooldiag.attribution.signatures import signatures
 from pooldiag.diagnose.running import OUTPUT_VARIABLE, OUTPUT_WORD
@@ -42,9 +43,12 @@ def shell_line(
     argv = [word.replace(OUTPUT_WORD, out or HERE) for word in words]
     argv += tools.framework.run_arguments(selection, settings.order, None)
     line = _environment(tools, arm, out).command_line(argv)
-    if moved:
-        return f"cd {shlex.quote(str(target.directory))} && {line}"
-    return line
+    steps = [
+        *([shlex.join(["cd", str(target.directory)])] if moved else []),
+        *([shlex.join(settings.before)] if settings.before else []),
+        line,
+    ]
+    return " && ".join(steps)
 
 
 def _environment(tools: Tools, arm: Arm, out: str | None) -> Environment:
@@ -115,14 +119,20 @@ def next_of_bisect(settings: BisectSettings, report: BisectReport) -> NextComman
     if report.status is BisectStatus.GREEN:
         return NextCommand(line=_as_command(invocation, "orders").having(), purpose="other orders may be red")
     if report.status is BisectStatus.UNRESOLVED and report.runs >= settings.max_runs:
-        line = invocation.having(f"--max-runs={_MORE * settings.max_runs}", "--resume")
+        evidence = _as_typed(report.evidence, settings.common.target.shell_directory)
+        line = invocation.without("--resume").having(
+            f"--max-runs={_MORE * settings.max_runs}", f"--resume-from={evidence}"
+        )
         return NextCommand(line=line, purpose="more runs, those that are done not repeated")
-    if report.status is not BisectStatus.FOUND:
-        return None
     others = [found.case for found in report.others if found.case not in {None, report.found.victim}]
-    if not others:
+    if report.status is BisectStatus.BLOCKED or not others:
         return None
-    return NextCommand(line=invocation.having(f"--victim={others[0]}"), purpose="the next red of this order")
+    fresh = invocation.without("--sequence", "--resume", "--resume-from")
+    return NextCommand(line=fresh.having(f"--victim={others[0]}"), purpose="the next red of this order")
+
+
+def _as_typed(path: Path, directory: Path) -> Path:
+    return path.relative_to(directory) if path.is_relative_to(directory) else path
 
 
 def next_of_orders(settings: OrdersSettings, report: OrdersReport) -> NextCommand | None:

@@ -1,12 +1,12 @@
 """Command lines for the reader, each run as it stands before it is printed: it must show what it is said to show."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from pooldiag.attribution.signatures import ending_signal
 from pooldiag.diagnose.commands import HERE, shell_line
 from pooldiag.diagnose.running import Runner
 from pooldiag.diagnose.tools import Tools
+from pooldiag.errors import BlockedError
 from pooldiag.model.bisections import CheckedCommand
 from pooldiag.model.cases import Selection
 from pooldiag.model.outcomes import Outcome
@@ -14,7 +14,7 @@ from pooldiag.model.readings import Signature, SignatureKind
 from pooldiag.model.runs import Ending
 from pooldiag.model.settings import AttributeSettings
 
-_TRIES = 5  # of a line that shows its red at times only
+_TRIES = 20  # of a line that shows its red at times only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,25 +26,32 @@ class Lines:
     runner: Runner
     signature: Signature
 
-    def red(self, selection: Selection) -> CheckedCommand | None:
-        """Return the line that shows the red, once it has shown it; None when it does not."""
-        return self._tried(selection, lambda outcome: _is_red(outcome, self.signature))
+    def red(self, selection: Selection, *, noisy: bool) -> CheckedCommand | None:
+        """Return the line that shows the red, once it has shown it; tried again only where runs disagree."""
+        for number in range(1, (_TRIES if noisy else 1) + 1):
+            outcome = self._typed(selection)
+            if _is_red(outcome, self.signature):
+                return self._checked(selection, outcome, number)
+        return None
 
     def green(self, selection: Selection) -> CheckedCommand | None:
         """Return the line that shows the victim green, once it has shown it; None when it does not."""
-        return self._tried(selection, _is_green)
+        outcome = self._typed(selection)
+        return self._checked(selection, outcome, 1) if _is_green(outcome) else None
 
-    def _tried(self, selection: Selection, shows: Callable[[Outcome], bool]) -> CheckedCommand | None:
-        def line(out: str) -> str:
-            writes = self.signature.kind is SignatureKind.NAN
-            return shell_line(self.settings, self.tools, self.settings.arms[0], selection, out=out if writes else None)
+    def _typed(self, selection: Selection) -> Outcome:
+        outcome = self.runner.run_line(lambda out: self._line(selection, out), selection)
+        if outcome.void_marks or outcome.completed.shortage:
+            raise BlockedError(next(iter(outcome.void_marks), outcome.completed.shortage or "void"))
+        return outcome
 
-        for _ in range(_TRIES):
-            outcome = self.runner.run_line(line)
-            if shows(outcome):
-                ended = ending_signal(outcome.completed) or outcome.completed.words
-                return CheckedCommand(line=line(HERE), ended=ended)
-        return None
+    def _line(self, selection: Selection, out: str) -> str:
+        arm, writes = self.settings.arms[0], self.signature.kind is SignatureKind.NAN
+        return shell_line(self.settings, self.tools, arm, selection, out=out if writes else None)
+
+    def _checked(self, selection: Selection, outcome: Outcome, tries: int) -> CheckedCommand:
+        ended = ending_signal(outcome.completed) or outcome.completed.words
+        return CheckedCommand(line=self._line(selection, HERE), ended=ended, tries=tries)
 
 
 def _is_red(outcome: Outcome, signature: Signature) -> bool:
@@ -55,14 +62,20 @@ def _is_red(outcome: Outcome, signature: Signature) -> bool:
             return completed.ending is Ending.TIMED_OUT
         case SignatureKind.CRASH if signature.signal is not None:
             return ending_signal(completed) == signature.signal
+        case SignatureKind.CRASH:
+            return completed.ending in {Ending.SIGNALLED, Ending.LOST} or _fails(outcome)
         case SignatureKind.NAN:
             return any(
                 output.census is not None and output.census.nan + output.census.inf for output in outcome.outputs
             )
+        case SignatureKind.FAILURE:
+            return _fails(outcome) and ending_signal(completed) is None
         case SignatureKind.COUNT:
-            return completed.ending is Ending.EXITED
-        case _:
-            return not (completed.ending is Ending.EXITED and completed.exit_code == 0)
+            return completed.ending in {Ending.EXITED, Ending.SIGNALLED}  # that is all that an ending can tell of it
+
+
+def _fails(outcome: Outcome) -> bool:
+    return outcome.completed.ending is Ending.EXITED and outcome.completed.exit_code != 0
 
 
 def _is_green(outcome: Outcome) -> bool:

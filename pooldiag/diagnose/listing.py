@@ -2,6 +2,7 @@
 
 import difflib
 import re
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -101,6 +102,16 @@ def named_case(listing: Listing, name: str) -> Case:
     if len(found) > 1:
         raise UsageError(f"{name!r} names {len(found)} cases", hint="name cases whose names no other case has")
     return found[0]
+
+
+def named_among(cases: Sequence[Case], name: str) -> Case:
+    """Return the first selected case of this name; UsageError when `--victim` names none."""
+    found = next((case for case in cases if case.name == name), None)
+    if found is None:
+        near = difflib.get_close_matches(name, [case.name for case in cases], n=1, cutoff=0.3)
+        hint = f"the nearest is {near[0]!r}" if near else f"{len(cases)} cases are selected"
+        raise UsageError(f"--victim {name!r} is no selected case", hint=hint)
+    return found
 
 
 def _named(cases: tuple[Case, ...], pattern: str) -> list[Case]:

@@ -1,6 +1,6 @@
 """Facts that stand beside a verdict: vacuous passes, counts that differ, identical bytes, what a census adds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pooldiag.model.cases import OrderKind
 from pooldiag.model.readings import Reading, Sight
@@ -27,6 +27,12 @@ def _notes(results: Sequence[ArmResult], settings: AttributeSettings) -> Iterato
     yield from _of_runs(runs)
     if settings.order.kind is OrderKind.RAND and settings.order.seed in {0, None}:
         yield "seed 0, seed 1 and no seed are the same order in doctest"
+
+
+def of_runs(where: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield what is odd about single runs, with the run, or how many they are."""
+    for note, runs in where.items():
+        yield f"{note} ({runs[0] if len(runs) == 1 else f'{len(runs)} runs'})"
 
 
 def _of_runs(runs: Sequence[Run]) -> Iterator[str]:

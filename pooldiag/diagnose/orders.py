@@ -6,17 +6,19 @@ from dataclasses import dataclass, replace
 from pooldiag.attribution.probing import Question
 from pooldiag.diagnose.commands import next_of_orders
 from pooldiag.diagnose.lines import Lines
-from pooldiag.diagnose.listing import Lister
+from pooldiag.diagnose.listing import Lister, named_among
+from pooldiag.diagnose.notes import of_runs
 from pooldiag.diagnose.probing import Places, Prober, Suite
 from pooldiag.diagnose.running import Runner
+from pooldiag.diagnose.sessions import disk_report, finished, suite_in
 from pooldiag.diagnose.tools import Tools
-from pooldiag.errors import BlockedError, InterruptedRunError
+from pooldiag.errors import BlockedError
 from pooldiag.model.bisections import BothEnds, OrderResult, OrdersReport, ShortestPrefix, Tried
 from pooldiag.model.cases import Case, Order, OrderKind
 from pooldiag.model.events import OrderStarted, Reported
 from pooldiag.model.outcomes import CaseStatus
 from pooldiag.model.readings import Reading
-from pooldiag.model.reports import DiskReport, Run, TargetReport
+from pooldiag.model.reports import Run, TargetReport
 from pooldiag.model.settings import OrdersSettings
 from pooldiag.reduce.prefix import boundary
 from pooldiag.reduce.probe import ProbeVoidError
@@ -33,29 +35,22 @@ def orders(settings: OrdersSettings, tools: Tools, keep: Keep) -> OrdersReport:
     What blocks it ends up in the report. InterruptedRunError comes after a partial report was kept; UsageError when
     the target or a selection cannot be used as given.
     """
-    survey = _Survey(settings, tools, keep)
-    blocked: BlockedError | None = None
-    try:
-        with tools.lock.hold():
-            survey.run()
-    except InterruptedRunError:
-        keep(survey.report(partial=True))
-        raise
-    except BlockedError as error:
-        blocked = error
-    report = survey.report(partial=False, blocked=blocked)
-    keep(report)
-    return report
+    return finished(_Survey(settings, tools, keep), tools, keep)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Red:
-    """A red order whose first signature is of a case: what to ask, and where that case stands, from 0."""
+    """A red of a case in an order: what to ask, and where that case stands, from 0; `number` is the order's."""
 
-    number: int  # of the order among the results
+    number: int
     prober: Prober
     question: Question
     place: int
+
+    @property
+    def victim(self) -> Case:
+        """The case that is red."""
+        return self.prober.suite.cases[self.place]
 
 
 class _Survey:
@@ -71,79 +66,135 @@ class _Survey:
         self._results: list[OrderResult] = []
         self._probers: list[Prober] = []
         self._reds: list[_Red] = []
+        self._alone: dict[Case, Reading] = {}  # how a victim read alone, the same in every order
+        self._disagreed = False  # two runs of the same cases did not read alike
         self._shortest: ShortestPrefix | None = None
         self._closest: _Red | None = None  # the red that the shortest prefix is of
-        self._notes: list[str] = [*tools.notes]
+        self._notes: dict[str, None] = dict.fromkeys(tools.notes)
 
     def run(self) -> None:
         """Run every order that is not the same list as an earlier one; then look for the shortest prefix."""
-        self._tools.disk.check_need()
         runner, lister = Runner(self._common, self._tools), Lister(self._common, self._tools)
         seen: dict[tuple[Case, ...], Order] = {}
         for number, order in enumerate(self._settings.orders, 1):
+            if self._is_spent():
+                return
             self._tools.progress.told(OrderStarted(order=order, number=number, of=len(self._settings.orders)))
-            suite = self._suite(lister, order)
+            suite = suite_in(order, lister)
+            self._check_victim(suite)
             if (same := seen.setdefault(suite.cases, order)) != order:
                 self._results.append(OrderResult(order=order, same_as=same))
                 continue
             self._run_order(
                 Prober(runner=runner, lister=lister, suite=suite, arm=self._common.arms[0], told=self._saved)
             )
+        self._look_again()
         if self._settings.prefix:
             self._shorten()
+            self._type_line()
 
-    def _suite(self, lister: Lister, order: Order) -> Suite:
-        listing = lister.everything(order)
-        cases = lister.chosen(listing)
-        if not cases:
-            raise BlockedError(f"nothing to run: all {len(listing.cases)} cases are skipped")
-        return Suite(listing=listing, cases=cases, order=order)
+    def _look_again(self) -> None:
+        """Run file order and the first red order once more, before anything is said about orders: it may be chance."""
+        read = {prober.suite.order: prober for prober in self._probers}
+        ran = [result for result in self._results if result.run is not None]
+        reds = [result for result in ran if result.run is not None and result.run.reading.reading is Reading.RED]
+        greens = [result for result in ran if result.order.kind is OrderKind.FILE and result not in reds]
+        for result in (*greens[:1], *reds[:1]) if reds and greens else ():
+            if self._is_spent():
+                return
+            again = read[result.order].whole().reading
+            if result.run is not None and again.signatures != result.run.reading.signatures:
+                self._disagreed = True
+                self._notes[f"{result.order}: two runs of it disagree, so chance has a part in what is red"] = None
+
+    def _is_spent(self) -> bool:
+        """Tell whether the runs or the time allowed are spent, and say so."""
+        runs = sum(len(prober.probed) for prober in self._probers)
+        budget = self._common.budget_seconds
+        late = budget is not None and self._tools.clock.monotonic() - self._began >= budget
+        if runs >= self._settings.max_runs or late:
+            self._notes[f"the {'time is' if late else 'runs are'} spent after {runs} runs: the rest was left out"] = (
+                None
+            )
+        return runs >= self._settings.max_runs or late
+
+    def _check_victim(self, suite: Suite) -> None:
+        if self._common.victim is not None:
+            named_among(suite.cases, self._common.victim)
 
     def _run_order(self, prober: Prober) -> None:
         self._probers.append(prober)
         run = prober.whole()
-        if run.reading.reading is Reading.VOID:
+        if run.reading.reading is Reading.VOID and (run.outcome.void_marks or run.outcome.completed.shortage):
             raise BlockedError(run.reading.void_reason or "void")
         result = OrderResult(order=prober.suite.order, run=run, failing=tuple(_failing(run)))
-        signature = run.reading.signatures[0] if run.reading.signatures else None
-        if signature is not None and (victim := _victim(run, signature.case)) is not None:
-            place = prober.suite.cases.index(victim)
-            result = replace(result, victim=victim.name, position=place + 1)
-            question = Question(signature=signature, victim=victim)
-            self._reds.append(_Red(number=len(self._results), prober=prober, question=question, place=place))
+        reds = list(self._reds_of(run, prober))
+        if reds and reds[0].question.signature == run.reading.signatures[0]:
+            result = replace(result, victim=reds[0].victim.name, position=reds[0].place + 1)
+        self._reds += reds
         self._results.append(result)
         self._saved()
 
+    def _reds_of(self, run: Run, prober: Prober) -> Iterator[_Red]:
+        """Yield the reds of cases; of a red in no case it is only said that nothing is searched for."""
+        for signature in run.reading.signatures:
+            victim = _victim(run, signature.case)
+            if victim is None:
+                self._notes[f"{signature}: in no case, so no prefix is looked for; bisect the order for that"] = None
+            elif self._common.victim in {None, victim.name}:
+                yield _Red(
+                    number=len(self._results),
+                    prober=prober,
+                    question=Question(signature=signature, victim=victim),
+                    place=prober.suite.cases.index(victim),
+                )
+
     def _shorten(self) -> None:
-        """Search each red order that may have a shorter red prefix than those before it, the earliest victims first."""
+        """Search each red that may have a shorter red prefix than those before it, the earliest victims first."""
         for red in sorted(self._reds, key=lambda red: red.place):
+            if self._is_spent():
+                return
             try:
                 self._shorten_by(red)
             except ProbeVoidError as error:
-                self._notes.append(f"{red.prober.suite.order}: no prefix: {error.problem}")
+                self._notes[f"{red.prober.suite.order}: no prefix: {error.problem}"] = None
             self._saved()
-            if self._shortest is not None and self._shortest.prefix == 0:
-                break
-        self._type_line()
+            if self._shortest is not None and self._shortest.prefix == 1:
+                return
 
     def _shorten_by(self, red: _Red) -> None:
+        """Look for a shorter prefix; a case that is red alone has one of 0 in every order, and hides no other red."""
+        if red.victim not in self._alone:
+            self._alone[red.victim] = red.prober.ask([()], red.question)[0]
+        if self._alone[red.victim] is Reading.RED:
+            self._notes[f"{red.question.signature}: red alone, whatever the order"] = None
+            self._note_prefix(red, 0)
+            return
         best = None if self._shortest is None else self._shortest.prefix
         size = _prefix(red, best)
-        if size is not None and (proven := self._proven(red, size)) is not self._shortest:
-            self._results[red.number] = replace(self._results[red.number], prefix=size)
-            self._shortest = proven
+        if size is not None and (proven := self._proven(red, size)) is not None:
+            self._note_prefix(red, size)
+            self._shortest, self._closest = proven, red
+
+    def _note_prefix(self, red: _Red, size: int) -> None:
+        """Write the prefix down where it is of the red that the order's line is about."""
+        result = self._results[red.number]
+        if result.victim == red.victim.name:
+            self._results[red.number] = replace(result, prefix=size)
 
     def _proven(self, red: _Red, size: int) -> ShortestPrefix | None:
-        """Run both ends again; return what holds, or what was the shortest before when these runs disagree."""
-        ends = [self._again(red, end) for end in (size, size - 1) if end >= 0]
-        if ends[0].green or any(end.red for end in ends[1:]):
-            self._notes.append(f"{red.prober.suite.order}: a red prefix of {size} cases does not hold, runs disagree")
-            return self._shortest
-        order, names = red.prober.suite.order, red.prober.suite.names(tuple(range(size)))
-        proof = BothEnds(red=ends[0], green=tuple(ends[1:]))
-        self._closest = red
+        """Run both ends again; None when these runs disagree with the first ones."""
+        longer, shorter = (self._again(red, end) for end in (size, size - 1))
+        if longer.green or shorter.red or not (longer.red and shorter.green):
+            self._disagreed = True
+            self._notes[f"{red.prober.suite.order}: a red prefix of {size} cases does not hold, runs disagree"] = None
+            return None
         return ShortestPrefix(
-            order=order, prefix=size, cases=names, victim=red.prober.suite.cases[red.place].name, proof=proof
+            order=red.prober.suite.order,
+            prefix=size,
+            cases=red.prober.suite.names(tuple(range(size))),
+            victim=red.victim.name,
+            proof=BothEnds(red=longer, green=(shorter,)),
         )
 
     def _again(self, red: _Red, size: int) -> Tried:
@@ -168,8 +219,8 @@ class _Survey:
             runner=prober.runner,
             signature=red.question.signature,
         )
-        places = (*range(shortest.prefix), red.place)
-        self._shortest = replace(shortest, reproducer=lines.red(prober.selection(places)))
+        selection = prober.selection((*range(shortest.prefix), red.place))
+        self._shortest = replace(shortest, reproducer=lines.red(selection, noisy=False))
 
     def _saved(self) -> None:
         report = self.report(partial=True)
@@ -194,11 +245,7 @@ class _Survey:
             invocation=self._common.invocation,
             evidence=self._tools.evidence.path,
             lock=self._tools.lock.report(),
-            disk=DiskReport(
-                free_before=self._free_before,
-                free_after=self._tools.disk.free_bytes(),
-                floor=self._common.floors.disk_bytes,
-            ),
+            disk=disk_report(self._tools, free_before=self._free_before, floor=self._common.floors.disk_bytes),
             target=self._target(),
             machine=self._tools.machine,
             seconds=self._tools.clock.monotonic() - self._began,
@@ -209,15 +256,14 @@ class _Survey:
         """Tell whether the order that everybody runs is green, and another one is not."""
         readings = {result.order.kind: result.run.reading.reading for result in self._results if result.run}
         reds = any(result.run is not None and result.run.reading.reading is Reading.RED for result in self._results)
-        return reds and readings.get(OrderKind.FILE) is Reading.GREEN
+        return reds and readings.get(OrderKind.FILE) is Reading.GREEN and not self._disagreed
 
     def _odd(self) -> Iterator[str]:
         found: dict[str, list[str]] = {}
         for prober in self._probers:
             for note, runs in prober.notes.items():
                 found.setdefault(note, []).extend(runs)
-        for note, runs in found.items():
-            yield f"{note} ({runs[0] if len(runs) == 1 else f'{len(runs)} runs'})"
+        return of_runs(found)
 
     def _target(self) -> TargetReport:
         if not self._probers:
@@ -239,8 +285,8 @@ def _victim(run: Run, name: str | None) -> Case | None:
 
 
 def _prefix(red: _Red, best: int | None) -> int | None:
-    """Return k, k red and k-1 green, if it is below the best one so far; 0 when the victim is red alone."""
-    readings = {red.place: Reading.RED}  # the run of the whole order
+    """Return k, k red and k-1 green, if it is below the best one so far; the victim alone is green."""
+    readings = {red.place: Reading.RED, 0: Reading.GREEN}  # the run of the whole order; the victim alone
 
     def read(size: int) -> Reading:
         if size not in readings:
@@ -249,6 +295,4 @@ def _prefix(red: _Red, best: int | None) -> int | None:
         return readings[size]
 
     longest = red.place if best is None else min(best - 1, red.place)
-    if read(longest) is not Reading.RED:
-        return None
-    return 0 if read(0) is Reading.RED else boundary(read, green=0, red=longest)
+    return boundary(read, green=0, red=longest) if read(longest) is Reading.RED else None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from pooldiag.attribution.probing import Question, answer
+from pooldiag.attribution.probing import Question, another_red, answer
 from pooldiag.attribution.reading import read
 from pooldiag.diagnose.listing import Lister
 from pooldiag.diagnose.running import Asked, Runner
@@ -14,6 +14,7 @@ from pooldiag.model.cases import Case, Listing, Order, Selection
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import Reading, Signature
 from pooldiag.model.reports import Run
+from pooldiag.model.runs import Ending
 from pooldiag.reduce.probe import Phase
 
 Places = tuple[int, ...]
@@ -45,6 +46,8 @@ class Prober:
     phase: Phase = Phase.BASELINE
     probed: list[Probed] = field(default_factory=list)
     _unnamed: dict[Places, list[int]] = field(default_factory=dict)  # runs of a selection that no phase was named for
+    other_reds: dict[Places, Signature] = field(default_factory=dict)  # selections that turn the victim red otherwise
+    recalled: int = 0  # of the runs probed, made by an earlier, interrupted diagnosis
     notes: dict[str, list[str]] = field(default_factory=dict)  # what is odd, and the runs in which it is
     _asserting: set[Case] = field(default_factory=set)  # cases that were seen to make assertions
     _selections: dict[Places, Selection] = field(default_factory=dict)
@@ -58,7 +61,10 @@ class Prober:
     def under(self, arm: Arm) -> Run:
         """Run the whole order under an arm; no step of the search."""
         everything = self.selection(tuple(range(len(self.suite.cases))))
-        return self._taken(self.runner.run(Asked(arm=arm, selections=(everything,), order=self.suite.order)))
+        run = self._taken(self.runner.run(Asked(arm=arm, selections=(everything,), order=self.suite.order)))
+        if run.outcome.completed.ending is Ending.EXITED:
+            self.runner.green(run.outcome)  # red or not: so long it takes to its end
+        return run
 
     def beginning(self, size: int, signature: Signature) -> Reading:
         """Run the first cases of the order, for a red whose victim is not known."""
@@ -75,7 +81,7 @@ class Prober:
         readings = []
         for places, outcome in zip(several, outcomes, strict=True):
             run = self._taken(outcome)
-            readings.append(self.answer(run, question))
+            readings.append(self._without_other_reds(places, run, question))
             self._unnamed.setdefault(places, []).append(len(self.probed))
             self._write_down(run, len(places) + 1, readings[-1])
         return readings
@@ -99,6 +105,18 @@ class Prober:
         self._write_down(run, 1, run.reading.reading)
         return run
 
+    def _without_other_reds(self, places: Places, run: Run, question: Question) -> Reading:
+        """Read a run; another red of the victim is not the one in question, so to a search it is as good as green.
+
+        It is written down, so that nobody takes it for green in the end.
+        """
+        reading = self.answer(run, question)
+        found = another_red(run.reading, question) if reading is Reading.VOID else None
+        if found is None:
+            return reading
+        self.other_reds[places] = found
+        return Reading.GREEN
+
     def answer(self, run: Run, question: Question) -> Reading:
         """Read a run for a red; a pass without an assertion counts only for a victim that never makes one."""
         asserts = question.victim in self._asserting
@@ -111,6 +129,7 @@ class Prober:
             try:
                 self._selections[places] = self.lister.select(self.suite.listing, wanted, order=self.suite.order)
             except UsageError as error:
+                self.runner.require_unchanged()
                 raise BlockedError(error.problem, hint=error.hint) from error
         return self._selections[places]
 
@@ -125,13 +144,14 @@ class Prober:
     def _taken(self, outcome: Outcome) -> Run:
         """Read a run, and learn from it."""
         reading = read(outcome)
-        if reading.reading is Reading.GREEN:
-            self.runner.green(outcome)
+        if outcome.void_marks or outcome.completed.shortage:
+            raise BlockedError(reading.void_reason or "void")  # it does not go away by itself
         self._asserting.update(result.case for result in outcome.report.results if result.assertions)
         for note in reading.notes:
             self.notes.setdefault(note, []).append(outcome.run)
         return Run(id=outcome.run, arm=outcome.arm, outcome=outcome, reading=reading, seconds=outcome.completed.seconds)
 
     def _write_down(self, run: Run, cases: int, reading: Reading) -> None:
+        self.recalled += run.id in self.runner.recalled
         self.probed.append(Probed(run=run.id, phase=self.phase, cases=cases, reading=reading))
         self.told()

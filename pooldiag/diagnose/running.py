@@ -2,7 +2,8 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from pooldiag.errors import BlockedError, InterruptedRunError, PooldiagError, Ru
 from pooldiag.model.arms import Arm, Isolation, Role
 from pooldiag.model.cases import Case, Order, Selection
 from pooldiag.model.events import RunEnded, RunStarted
-from pooldiag.model.outcomes import CaseResult, Outcome
+from pooldiag.model.outcomes import CaseResult, CaseStatus, Outcome
 from pooldiag.model.runs import Completed, Ending, Environment, Limits, RunRequest, Stream
 from pooldiag.model.settings import AttributeSettings
 
@@ -24,6 +25,7 @@ _SHORTEST_TIMEOUT_SECONDS = 60.0
 _TIMEOUT_FACTOR = 10
 _SIGBUS = 7  # what a write to a mapping of a full tmpfs ends with
 _NOTHING_TO_BUILD = (b"no work to do", b"nothing to be done", b"up to date")  # ninja; make; make and others
+_CHANGED = "the binary or one of its libraries changed between two runs"
 _MOST_LOSSES = 3  # so often one and the same run may end with pooldiag until that is the run's own doing
 
 
@@ -61,16 +63,18 @@ class _Begun:
 class Runner:
     """Makes runs; remembers those that it made, how long green ones took, and how much they wrote."""
 
-    def __init__(self, settings: AttributeSettings, tools: Tools) -> None:
-        """Take the settings and the tools; nothing runs yet."""
+    def __init__(self, settings: AttributeSettings, tools: Tools, *, side_by_side: bool = False) -> None:
+        """Take the settings and the tools; nothing runs yet. `side_by_side`: several runs may go on at once."""
         self._settings = settings
         self._tools = tools
+        self._side_by_side = side_by_side
         self._count = tools.evidence.runs_there()
         self._asked_before: dict[str, int] = {}
         self._longest_green_seconds = 0.0
+        self._case_seconds: dict[Case, float] = {}  # the longest pass of each
         self._longest_output: dict[str, int] = {}
         self._fingerprint = tools.files.fingerprint()
-        self.recalled = 0  # runs that were finished by an earlier, interrupted diagnosis
+        self.recalled: set[str] = set()  # runs that an earlier, interrupted diagnosis finished
         tools.files.changes()  # what the first run changes is seen against this
 
     def run(self, asked: Asked) -> Outcome:
@@ -81,13 +85,18 @@ class Runner:
     def run_all(self, asked: Sequence[Asked]) -> list[Outcome]:
         """Make these runs, side by side if the executor can; take those that are finished already from the memo."""
         keys = [self._key(one) for one in asked]
-        found = [self._recall(one, *key) for one, key in zip(asked, keys, strict=True)]
-        begun = [self._begin(one, *key) for one, key, done in zip(asked, keys, found, strict=True) if done is None]
-        made = iter(self._finished(begun))
-        return [next(made) if done is None else self._learned(done) for done in found]
+        outcomes = [self._recall(one, *key) for one, key in zip(asked, keys, strict=True)]
+        missing = [number for number, outcome in enumerate(outcomes) if outcome is None]
+        # What an earlier pooldiag went down with is made alone: nothing else is then to blame.
+        suspect = [number for number in missing if self._tools.memo.lost(*keys[number])]
+        for batch in (*([number] for number in suspect), [number for number in missing if number not in suspect]):
+            made = self._made_together([(asked[number], *keys[number]) for number in batch])
+            for number, outcome in zip(batch, made, strict=True):
+                outcomes[number] = outcome
+        return [self._learned(outcome) for outcome in outcomes if outcome is not None]
 
-    def run_line(self, line: Callable[[str], str]) -> Outcome:
-        """Run a command line in the user's shell; `line` makes it, given the folder that outputs go to."""
+    def run_line(self, line: Callable[[str], str], selection: Selection) -> Outcome:
+        """Run a command line that runs a selection in the user's shell; `line` makes it, given the output folder."""
         shown = Asked(
             arm=Arm(role=Role.BASELINE, arguments=(line(""),)), selections=(None,), order=self._settings.order
         )
@@ -96,35 +105,51 @@ class Runner:
         if outcome is not None:
             return outcome
         begun = self._begin(shown, key, repeat)
+        try:
+            return self._kept(begun, self._line_run(begun, line, self.limits(selection)))
+        except PooldiagError:
+            self._give_up(begun)
+            raise
+
+    def _line_run(self, begun: _Begun, line: Callable[[str], str], limits: Limits) -> Outcome:
         out = begun.folder / "out"
-        request = RunRequest(
-            argv=("sh", "-c", line(str(out))),
-            directory=self._settings.target.shell_directory,
-            folder=begun.folder,
-            limits=self.limits(),
+        completed = self._execute(
+            RunRequest(
+                argv=("sh", "-c", line(str(out))),
+                directory=self._settings.target.shell_directory,
+                folder=begun.folder,
+                limits=limits,
+            )
         )
-        completed = self._execute(request)
-        if completed.ending is Ending.INTERRUPTED:
-            self._tools.memo.given_up(begun.run)
         raise_if_interrupted(completed)
         outputs = take_outputs(out, self._settings.outputs, self._tools.files)
-        return self._kept(
-            begun, Outcome(run=begun.run, arm=shown.arm, selection=None, completed=completed, outputs=outputs)
-        )
+        return Outcome(run=begun.run, arm=begun.asked.arm, selection=None, completed=completed, outputs=outputs)
 
     def green(self, outcome: Outcome) -> None:
         """Learn from a run that read green: the time limit of the next ones grows from it."""
         self._longest_green_seconds = max(self._longest_green_seconds, outcome.completed.seconds)
 
-    def limits(self) -> Limits:
-        """Bound the next process: ten times the longest green run, or half an hour while there is none."""
+    def require_unchanged(self) -> None:
+        """Raise BlockedError when the target is not what it was at the first run."""
+        if self._tools.files.fingerprint() != self._fingerprint:
+            raise BlockedError(_CHANGED, hint="run the command again on the new one")
+
+    def limits(self, selection: Selection | None = None) -> Limits:
+        """Bound the next process: ten times the longest green run, or what its cases took, else half an hour."""
         timeout = self._settings.timeout_seconds
-        if timeout is None and self._longest_green_seconds:
-            timeout = max(_SHORTEST_TIMEOUT_SECONDS, _TIMEOUT_FACTOR * self._longest_green_seconds)
+        expected = self._longest_green_seconds or self._seconds_of_cases(selection)
+        if timeout is None and expected:
+            timeout = max(_SHORTEST_TIMEOUT_SECONDS, _TIMEOUT_FACTOR * expected)
         return Limits(
             timeout_seconds=FIRST_TIMEOUT_SECONDS if timeout is None else timeout,
             grace_seconds=self._settings.grace_seconds,
         )
+
+    def _seconds_of_cases(self, selection: Selection | None) -> float:
+        """Return how long these cases took where each of them passed; 0 when one of them is not known."""
+        cases = () if selection is None else selection.cases
+        known = [self._case_seconds[case] for case in cases if case in self._case_seconds]
+        return sum(known) if len(known) == len(cases) else 0.0
 
     def _key(self, asked: Asked) -> tuple[str, int]:
         """Name what is run, and count how often it was asked for before."""
@@ -133,6 +158,7 @@ class Runner:
             self._fingerprint,
             (target.path, target.arguments, target.directory, self._tools.framework.name),
             (self._tools.removed, self._tools.surroundings, self._settings.before, self._settings.outputs),
+            self._settings.timeout_seconds,
             asked,
         )
         key = hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape"), usedforsecurity=False).hexdigest()
@@ -144,27 +170,28 @@ class Runner:
         """Return the outcome of a run that is finished, or that must not be begun again."""
         outcome = self._tools.memo.recall(key, repeat)
         if outcome is not None:
-            self.recalled += 1
+            self.recalled.add(outcome.run)
             return outcome
         lost = self._tools.memo.lost(key, repeat)
-        if len(lost) >= _MOST_LOSSES or (lost and self._tools.memo.died_with_machine(lost[-1])):
+        machine = bool(lost) and self._tools.memo.died_with_machine(lost[-1])
+        if len(lost) >= _MOST_LOSSES or (machine and len(lost) > self._side_by_side):
             return self._take_for_lost(asked, key, repeat, lost)
         return None
 
     def _take_for_lost(self, asked: Asked, key: str, repeat: int, lost: tuple[str, ...]) -> Outcome:
         """Read what a run left that took pooldiag or the machine down: the case that was running did it."""
         folder = self._tools.evidence.path / lost[-1]
-        how = "the machine went down" if self._tools.memo.died_with_machine(lost[-1]) else "pooldiag was killed"
+        how = "took the machine down" if self._tools.memo.died_with_machine(lost[-1]) else "took pooldiag down"
         reader = self._tools.framework.reader(asked.selections[0])
         reader.feed(self._tools.files.read(folder / REPORT))
         outcome = Outcome(
             run=lost[-1],
             arm=asked.arm,
             selection=asked.selections[0],
-            completed=_lost(folder),
+            completed=_lost(folder, how),
             report=reader.result(),
             no_answer=reader.problem(),
-            notes=(f"{how} in it, {len(lost)}x",),
+            notes=(f"it {how}, {len(lost)}x",),
         )
         self._tools.memo.finished(key, repeat, outcome)
         return outcome
@@ -180,28 +207,29 @@ class Runner:
             self._tools.memo.started(run, key, repeat)
         return _Begun(asked=asked, run=run, folder=folder, key=key, repeat=repeat)
 
-    def _finished(self, begun: Sequence[_Begun]) -> list[Outcome]:
-        """Make the runs that were begun; keep those that finish even if another one does not."""
-        if len(begun) == 1:
-            try:
-                return [self._kept(begun[0], self._made(begun[0], alone=True))]
-            except PooldiagError:
-                self._tools.memo.given_up(begun[0].run)
-                raise
-        with ThreadPoolExecutor(max_workers=max(1, len(begun))) as threads:
-            futures = [threads.submit(self._made, one, alone=False) for one in begun]
-        problems = [error for future in futures if (error := future.exception()) is not None]
-        outcomes = [
-            self._kept(one, future.result())
-            for one, future in zip(begun, futures, strict=True)
-            if future.exception() is None
-        ]
-        for one, future in zip(begun, futures, strict=True):
-            if future.exception() is not None:
-                self._tools.memo.given_up(one.run)
+    def _made_together(self, wanted: Sequence[tuple[Asked, str, int]]) -> list[Outcome]:
+        """Make runs side by side; keep each as soon as it is finished, even if another one does not finish."""
+        begun: list[_Begun] = []
+        kept: dict[str, Outcome] = {}
+        try:
+            begun += (self._begin(*one) for one in wanted)
+            if len(begun) == 1:
+                kept[begun[0].run] = self._kept(begun[0], self._made(begun[0], alone=True))
+            elif begun:
+                self._make_all(begun, kept)
+        finally:
+            self._give_up(*(one for one in begun if one.run not in kept))
+        return [kept[one.run] for one in begun]
+
+    def _make_all(self, begun: Sequence[_Begun], kept: dict[str, Outcome]) -> None:
+        with ThreadPoolExecutor(max_workers=len(begun)) as threads:
+            futures = {threads.submit(self._made, one, alone=False): one for one in begun}
+            for future in as_completed(futures):
+                if future.exception() is None:
+                    kept[futures[future].run] = self._kept(futures[future], future.result())
+        problems = [problem for future in futures if (problem := future.exception()) is not None]
         if problems:
-            raise next((error for error in problems if not isinstance(error, PooldiagError)), problems[0])
-        return outcomes
+            raise next((one for one in problems if not isinstance(one, PooldiagError)), problems[0])
 
     def _made(self, begun: _Begun, *, alone: bool) -> Outcome:
         """Run the processes of one run; of several runs at a time each tells which one its cases are of."""
@@ -215,13 +243,25 @@ class Runner:
 
     def _kept(self, begun: _Begun, outcome: Outcome) -> Outcome:
         checked = self._checked(outcome)
-        if not _voided(checked):  # that is made again, and may have left no room to say so
+        if not _voided(checked):
             self._tools.memo.finished(begun.key, begun.repeat, checked)
+        else:
+            self._give_up(begun)
         self._tools.progress.told(RunEnded(run=begun.run))
-        return self._learned(checked)
+        return checked
+
+    def _give_up(self, *begun: _Begun) -> None:
+        """Mark runs as made again if they are asked for again; a full disk may have left no room to say so."""
+        with suppress(BlockedError):
+            for one in begun:
+                self._tools.memo.given_up(one.run)
 
     def _learned(self, outcome: Outcome) -> Outcome:
-        """Remember how much was written."""
+        """Remember how much was written, and how long each case took."""
+        for result in outcome.report.results:
+            if result.status is CaseStatus.PASSED and result.seconds is not None:
+                seconds = max(result.seconds, self._case_seconds.get(result.case, 0.0))
+                self._case_seconds[result.case] = seconds
         for output in outcome.outputs:
             if output.census is not None:
                 self._longest_output[output.path] = max(self._longest_output.get(output.path, 0), output.census.n)
@@ -297,7 +337,7 @@ class Runner:
         except RunLostError:
             self._tools.executor.restore()
             self._tools.lock.retake()
-            return _lost(request.folder)
+            return _lost(request.folder, None)
 
     def _too_slow(self, arm: Arm, completed: Completed) -> str | None:
         """Say that an arm ran into the limit that grew from faster runs: it may be slow, and need not hang."""
@@ -322,7 +362,7 @@ class Runner:
             directory=target.directory,
             folder=folder,
             report=report,
-            limits=self.limits(),
+            limits=self.limits(selection),
             on_report=on_report,
         )
 
@@ -340,7 +380,7 @@ class Runner:
         marks = list(outcome.void_marks)
         fingerprint = self._tools.files.fingerprint()
         if fingerprint != self._fingerprint:
-            marks.append("the binary or one of its libraries changed between two runs")
+            marks.append(_CHANGED)
         if (problem := self._tools.files.unreadable(self._settings.requires)) is not None:
             marks.append(problem)
         if outcome.completed.ending is Ending.SIGNALLED and outcome.completed.signal == _SIGBUS:
@@ -360,15 +400,20 @@ def _union(selections: tuple[Selection | None, ...]) -> Selection:
     return Selection(cases=tuple(case for one in selections if one for case in one.cases))
 
 
-def _lost(folder: Path) -> Completed:
+def _lost(folder: Path, how: str | None) -> Completed:
     return Completed(
-        ending=Ending.LOST, seconds=0.0, stdout=Stream(path=folder / "stdout"), stderr=Stream(path=folder / "stderr")
+        ending=Ending.LOST,
+        stopped_by=how,
+        seconds=0.0,
+        stdout=Stream(path=folder / "stdout"),
+        stderr=Stream(path=folder / "stderr"),
     )
 
 
 def _voided(outcome: Outcome) -> bool:
-    """Tell whether a run was spoilt by what may be mended since: space, memory, a fixture, a changed target."""
-    return any(one.completed.shortage is not None or one.void_marks for one in (outcome, *outcome.parts))
+    """Tell whether a run was spoilt by what may be mended since: space, a fixture, a changed target, a short limit."""
+    parts = (outcome, *outcome.parts)
+    return any(one.completed.shortage is not None or one.void_marks or one.no_answer for one in parts)
 
 
 def raise_if_interrupted(completed: Completed) -> None:

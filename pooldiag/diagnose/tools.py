@@ -15,7 +15,7 @@ class Tools:
     Among them are those of the profile's symbols that stand in the binary itself. `libraries` are what it
     loads at its start. `searchable` is False for a target whose files cannot know such names (a script).
     `removed` are the inherited variables that every run goes without, with the values they had; `surroundings`
-    identifies all others.
+    identifies all others, `changed_variables` are those that differ from a diagnosis that is gone on with.
     """
 
     executor: Executor
@@ -34,4 +34,5 @@ class Tools:
     libraries: tuple[Path, ...] = ()
     removed: tuple[tuple[str, str], ...] = ()
     surroundings: str = ""
+    changed_variables: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -61,6 +61,7 @@ class Journal:
         try:
             _lock(self.descriptor, self.path, wait_seconds)
             self._read()
+            self._done = len(self._places)
             self._add({"is": "opened", "schema": SCHEMA})
             _sync_folders(self.path)
         except BaseException:
@@ -78,6 +79,10 @@ class Journal:
     def close(self) -> None:
         """Let go of the file."""
         os.close(self.descriptor)
+
+    def done(self) -> int:
+        """Return how many runs an earlier diagnosis finished."""
+        return self._done
 
     def recall(self, key: str, repeat: int) -> Outcome | None:
         """Return the outcome of a run that was finished, the last one of this key and repeat; None without one."""
@@ -170,10 +175,10 @@ def _lock(descriptor: int, path: Path, wait_seconds: float) -> None:
     deadline = time.monotonic() + wait_seconds
     while not _try_lock(descriptor):
         words = holder_words(path)
-        living = any(holder.pid == holder.owner for holder in holders(path))
-        if words is not None and (living or time.monotonic() >= deadline):
+        living = words is not None and any(holder.pid == holder.owner for holder in holders(path))
+        if living or time.monotonic() >= deadline:
             raise BlockedError(
-                f"another pooldiag is at work in {path.parent}: {words}",
+                f"another pooldiag is at work in {path.parent}: {words or 'its journal is locked'}",
                 hint="wait until it has ended, or begin anew, without --resume",
             )
         time.sleep(LOOK_SECONDS)

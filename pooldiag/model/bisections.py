@@ -56,10 +56,11 @@ class BothEnds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedCommand:
-    """A command line that was run as it stands, and how it ended: `SIGSEGV`, `exit code 1`."""
+    """A command line that was run as it stands, and how it ended at last: `SIGSEGV`, `exit code 1`."""
 
     line: str
     ended: str
+    tries: int = 1  # until it ended so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +113,7 @@ class BisectReport:
     """One bisection, finished or not.
 
     `runs` and `cases_run` are of the search, baselines and proofs included: `recalled` of them were taken from an
-    earlier, interrupted bisection, `speculative` further ones were run beside it and turned out not to be needed.
+    earlier, interrupted bisection, `speculative` were made ahead, beside others, and turned out not to be needed.
     `red_with` is the fewest cases before the victim that were red, `green_with` the longest prefix below them that
     was green: the best so far, where the search did not come to its end.
     `others` are reds that are not the victim's: reported, not followed. `attribution` is about the minimal set,

@@ -10,8 +10,6 @@ from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import RunReading, Sight
 from pooldiag.model.settings import CommandLine
 
-SCHEMA = "pooldiag.report/1"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:

@@ -129,5 +129,5 @@ class Completed:
             Ending.TIMED_OUT: "time limit",
             Ending.INTERRUPTED: "interrupted",
             Ending.ENOUGH: "ended at the victim's verdict",
-            Ending.LOST: "killed its parent process",
+            Ending.LOST: self.stopped_by or "killed its parent process",
         }.get(self.ending, self.stopped_by or str(self.ending))

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pooldiag.model.arms import AllocatorProfile, Arm, Role
@@ -20,10 +20,10 @@ BASELINE_RUNS = 2  # before any other arm, without `repeat`
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputSpec:
-    """A declared output: a glob relative to the run's output folder, and the element type of the files."""
+    """A declared output: a glob relative to the run's output folder, and the element type; None: as the files say."""
 
     glob: str
-    dtype: str
+    dtype: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +58,11 @@ class CommandLine:
     def having(self, *options: str) -> str:
         """Return the shell line with `options` (`--name=value` each) in place of earlier ones of their names."""
         return shlex.join(["pooldiag", self.command, *self._without(options), *options, *self.target])
+
+    def without(self, *names: str) -> "CommandLine":
+        """Return the command without the options of these names, `--name` each."""
+        kept = tuple(word for word in self.options if word.partition("=")[0] not in names)
+        return replace(self, options=kept)
 
     def _without(self, options: tuple[str, ...]) -> Iterator[str]:
         names = {option.partition("=")[0] for option in options}

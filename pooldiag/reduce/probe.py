@@ -42,12 +42,18 @@ class Phase(StrEnum):
     NOISE = "noise"
 
 
+def _cases(count: int) -> str:
+    return "1 case" if count == 1 else f"{count} cases"
+
+
 class ProbeVoidError(BlockedError):
     """A run that the search cannot do without says nothing, each time."""
 
     def __init__(self, positions: Positions) -> None:
         """Take the selection that stays void."""
-        super().__init__(f"{len(positions)} cases, then the victim, stay void: {positions}")
+        super().__init__(
+            f"runs of {_cases(len(positions))}, then the victim, say nothing, {VOID_TRIES} times out of {VOID_TRIES}"
+        )
         self.positions = positions
 
 
@@ -202,7 +208,7 @@ class Bench:
     def again(self, positions: Positions) -> Reading:
         """Take one more reading of a selection: from the memory as long as it has more, else from a run."""
         if self.runs >= self.limits.max_runs:
-            raise BudgetSpentError(f"{self.runs} runs are spent")
+            raise BudgetSpentError(f"all runs that are allowed are spent, {self.runs} of the search")
         if positions not in self.used:
             self.used[positions] = _NEVER
             self._bits.append(bits_of(positions))
@@ -254,7 +260,7 @@ class Bench:
 
     def _run(self, positions: Positions, recorded: tuple[Reading, ...]) -> Reading:
         if self.limits.spent():
-            raise BudgetSpentError(f"the time is spent after {self.runs} runs")
+            raise BudgetSpentError(f"the time that is allowed is spent, after {self.runs} of the search's runs")
         reading = self.probe(positions)
         ahead = self.memory.get(positions, ())[len(recorded) :]  # a probe may leave readings for later there
         self.memory[positions] = (*recorded, reading, *ahead)

@@ -49,11 +49,13 @@ class Plan:
     """How far a reduction goes.
 
     `most_greens`: how many greens of the whole order it takes to believe that it is green. 1 unless a red was seen.
+    `steady` is False where runs are known to disagree: then none is believed by itself.
     """
 
     confidence: float = DEFAULT_CONFIDENCE
     most_greens: int = 1
     every_set: bool = False
+    steady: bool = True
     limits: Limits = Limits()
 
 
@@ -102,7 +104,7 @@ class _Search:
         whole, alone = self._demand(bench.everything), self._demand(())
         if alone is Reading.RED:
             self._red_alone(whole)
-        elif whole is Reading.RED:
+        elif whole is Reading.RED and self.plan.steady:
             self._plainly()
         elif self._turns_red(bench.everything, self.plan.most_greens):
             self._unsteadily()
@@ -149,7 +151,8 @@ class _Search:
             for end in (setters, ()):  # two cheap runs: a search among readings by chance ends somewhere, too
                 self.bench.reassure(end)
             if self._until_sure([setters], Reading.GREEN) >= self.plan.confidence:
-                self.answer = replace(self.answer, cleaners=setters)
+                proof = Proof(red=self._observed(()), green=(self._observed(setters),))
+                self.answer = replace(self.answer, cleaners=setters, set_proof=proof)
                 return
         except DisagreementError:
             self.answer = replace(self.answer, noisy=True)

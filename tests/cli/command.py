@@ -94,8 +94,14 @@ def expected_code(report: Mapping[str, Any]) -> int:
 def checked(text: str) -> dict[str, Any]:
     """Parse a report and validate it against the published schema."""
     report: dict[str, Any] = json.loads(text)
-    jsonschema.validate(report, schema())
+    validator().validate(report)
     return report
+
+
+@cache
+def validator() -> jsonschema.Draft202012Validator:
+    """What checks a report; made once, because it looks at all of the schema first."""
+    return jsonschema.Draft202012Validator(schema())
 
 
 @cache

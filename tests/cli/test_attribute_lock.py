@@ -47,7 +47,7 @@ def blocked(said: Said) -> dict[str, Any]:
     assert said.code == 4
     assert (report["status"], report["partial"], report["runs"]) == ("blocked", False, [])
     assert checked((evidence / "report.json").read_text()) == report
-    assert sorted(os.listdir(evidence)) == ["journal.jsonl", "report.json"]
+    assert sorted(os.listdir(evidence)) == ["environment.json", "journal.jsonl", "report.json"]
     return report
 
 

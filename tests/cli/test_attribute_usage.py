@@ -87,7 +87,8 @@ def test_targets_that_cannot_be_run_get_one_line_each(tmp_path: Path) -> None:
     ("words", "problem"),
     [
         (("--seed=7",), "--seed 7 changes nothing in file order"),
-        (("--outputs=out.bin",), "'out.bin' is not GLOB:DTYPE"),
+        (("--outputs=out.bin",), "--outputs out.bin: a raw file does not say what type it is of"),
+        (("--outputs=out.npy:",), "'out.npy:' is not GLOB:DTYPE"),
         (("--outputs=out.bin:f8",), "f8"),
         (("--outputs=../out.bin:f32",), "leads out of the run's folder"),
         (("--arm=bypass",), "no = after the role"),

@@ -3,6 +3,7 @@
 import json
 import signal
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,10 @@ def journal(folder: Path) -> list[dict[str, Any]]:
 
 def entries(folder: Path, what: str) -> list[tuple[str, int]]:
     return [(entry["key"], entry["repeat"]) for entry in journal(folder) if entry["is"] == what]
+
+
+def has_finished(folder: Path, count: int) -> bool:
+    return len(entries(folder, "finished")) >= count
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +108,53 @@ def test_a_rebuilt_target_takes_nothing_over(suite: Path, tmp_path: Path) -> Non
         file.write(b"rebuilt")
     report = bisect("--no-arms", "--resume", target, cwd=tmp_path, **SHAPE.variables)
     assert (report["status"], report["recalled"]) == ("found", 0)
+
+
+def test_another_terminal_session_goes_on_as_well(suite: Path, tmp_path: Path) -> None:
+    variables = SHAPE.variables
+    with started("--no-lock", "--no-arms", suite, command="bisect", cwd=tmp_path, **variables) as begun:
+        wait_until(lambda: len(entries(tmp_path, "finished")) >= 4, "four runs finished")
+        begun.process.kill()
+        begun.process.wait()
+    session = {"SSH_CONNECTION": "a", "XDG_SESSION_ID": "7", "TMUX": "b", "TERM": "dumb", "GPG_TTY": "c"}
+    report = bisect("--no-arms", "--resume", suite, cwd=tmp_path, **variables, **session)
+    assert report["recalled"] >= 4
+
+
+def test_a_run_that_was_cut_off_by_a_short_limit_is_made_again_with_a_longer_one(suite: Path, tmp_path: Path) -> None:
+    variables = Suite(cases=13, polluters="5", how="hang").variables
+    words = ("--no-lock", "--no-arms", "--grace=1")
+    with started(*words, "--timeout=1", suite, command="bisect", cwd=tmp_path, **variables) as begun:
+        wait_until(lambda: len(entries(tmp_path, "finished")) >= 3, "three runs finished")
+        begun.process.kill()
+        begun.process.wait()
+    report = bisect("--no-arms", "--grace=1", "--timeout=2", "--resume", suite, cwd=tmp_path, **variables)
+    assert (report["status"], report["recalled"], report["polluters"]) == ("found", 0, names(5))
+
+
+def test_what_keeps_runs_from_being_taken_over_is_told(suite: Path, tmp_path: Path) -> None:
+    with started("--no-lock", "--no-arms", suite, command="bisect", cwd=tmp_path, **SHAPE.variables) as begun:
+        wait_until(partial(has_finished, tmp_path, 4), "four runs finished")
+        begun.process.kill()
+        begun.process.wait()
+    report = bisect("--no-arms", "--resume", suite, cwd=tmp_path, **SHAPE.variables, SOME_SWITCH="1")
+    assert report["recalled"] == 0
+    assert any("SOME_SWITCH" in note for note in report["notes"])
+
+
+def test_runs_side_by_side_that_finished_are_not_made_again(
+    uninterrupted: dict[str, Any], suite: Path, tmp_path: Path
+) -> None:
+    words = ("--no-lock", "--no-arms", "--jobs=3")
+    for count, resume in ((3, ()), (6, ("--resume",)), (9, ("--resume",))):
+        with started(*words, *resume, suite, command="bisect", cwd=tmp_path, **SHAPE.variables) as begun:
+            wait_until(partial(has_finished, tmp_path, count), f"{count} runs finished")
+            begun.process.kill()
+            begun.process.wait()
+    report = bisect("--no-arms", "--jobs=3", "--resume", suite, cwd=tmp_path, **SHAPE.variables)
+    same = ("status", "victim", "prefix", "polluters")
+    assert {key: report[key] for key in same} == {key: uninterrupted[key] for key in same}
+    assert max(Counter(entries(tmp_path, "finished")).values()) == 1
 
 
 def test_there_is_nothing_to_go_on_with_after_a_bisection_that_ended(suite: Path, tmp_path: Path) -> None:

@@ -1,12 +1,15 @@
 """`bisect` on suites of a known fault: the right cases, in few runs, whatever the victim does."""
 
+import json
+import os
+import sys
 from math import ceil, log2
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.command import bisect, shell
+from tests.cli.command import FLOORS, bisect, pooldiag, shell
 from tests.cli.suites import Suite, name, names, runs_of
 
 PLACES = (0.05, 0.31, 0.50, 0.77, 0.95)
@@ -103,10 +106,13 @@ def test_a_red_that_needs_no_other_case_has_prefix_0(suite: Path, tmp_path: Path
 
 
 def test_a_cleaner_is_named_and_no_smallest_prefix_is_claimed(suite: Path, tmp_path: Path) -> None:
+    shape = Suite(cases=12, polluters="3", cleaners="6", victim=12)
+    (tmp_path / "order").write_text("".join(f"{name(number)}\n" for number in (1, 3, 12)))
+    report = searched(shape, "--sequence=order", suite=suite, cwd=tmp_path)
+    assert (report["status"], report["polluters"], report["smallest"]) == ("found", names(3), True)
     shape = Suite(cases=40, polluters="5;30", cleaners="20")
-    report = searched(shape, suite=suite, cwd=tmp_path)
-    assert (report["status"], report["polluters"]) == ("found", names(30))
-    assert report["prefix"] == 30
+    report = searched(shape, "--all", suite=suite, cwd=tmp_path)
+    assert (report["status"], report["polluters"], report["prefix"]) == ("found", names(30), 30)
 
 
 def test_a_brittle_case_is_found_with_what_sets_it_up(suite: Path, tmp_path: Path) -> None:
@@ -160,3 +166,85 @@ def test_a_flaky_red_is_found_with_its_counts_and_its_confidence(suite: Path, tm
     assert (report["status"], report["polluters"], report["prefix"]) == ("found", names(5), 5)
     assert report["noisy"]
     assert 0.8 <= report["confidence"] <= 1
+
+
+def test_the_next_command_goes_on_where_the_runs_were_spent(suite: Path, tmp_path: Path) -> None:
+    shape = Suite(cases=100, polluters="31")
+    path = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}  # as `shell` has it: it is part of a run
+    first = bisect("--no-arms", "--max-runs=5", suite, cwd=tmp_path, **shape.variables, **path)
+    line = first["next"].replace("pooldiag bisect", "pooldiag bisect --json", 1)
+    done = shell(line, cwd=tmp_path, **shape.variables)
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["status"], report["polluters"]) == (1, "found", names(31))
+    assert report["recalled"] == first["runs"], report["notes"]
+    assert report["evidence"] == first["evidence"]
+
+
+def test_the_next_red_is_followed_by_the_line_that_is_printed_for_it(suite: Path, tmp_path: Path) -> None:
+    shape = Suite(cases=13, polluters="5", always="9")
+    first = searched(shape, suite=suite, cwd=tmp_path)
+    line = first["next"].replace("pooldiag bisect", "pooldiag bisect --json", 1)
+    report = json.loads(shell(line, cwd=tmp_path, **shape.variables).stdout)
+    assert (report["victim"], report["prefix"], report["red_alone"]) == (name(9), 0, True)
+
+
+def test_a_victim_that_is_green_among_others_that_are_red_is_not_told_as_green(suite: Path, tmp_path: Path) -> None:
+    report = searched(Suite(cases=13, always="4"), f"--victim={name(9)}", suite=suite, cwd=tmp_path)
+    assert (report["status"], [one["case"] for one in report["others"]]) == ("unresolved", names(4))
+    assert "passes in this order, and alone" in report["reason"]
+
+
+def test_an_output_that_is_not_written_is_told_to_need_a_name(suite: Path, tmp_path: Path) -> None:
+    report = searched(Suite(cases=5), "--outputs=missing.bin:f32", suite=suite, cwd=tmp_path)
+    assert report["status"] == "unresolved"
+    assert "--victim" in report["reason"]
+    assert report["runs"] <= 3
+
+
+def test_the_time_that_is_allowed_bounds_what_follows_the_search_too(suite: Path, tmp_path: Path) -> None:
+    report = bisect("--budget=1ms", suite, cwd=tmp_path, **Suite(polluters="5").variables)
+    assert (report["status"], report["attribution"], report["reproducer"]) == ("unresolved", None, None)
+    assert any("time is spent" in note for note in report["notes"])
+
+
+def test_a_victim_that_is_named_is_followed_where_the_red_is_in_no_case(suite: Path, tmp_path: Path) -> None:
+    shape = Suite(cases=9, polluters="4", victim=7, how="exit")
+    report = searched(shape, f"--victim={name(7)}", suite=suite, cwd=tmp_path)
+    assert (report["status"], report["victim"], report["polluters"]) == ("found", name(7), names(4))
+
+
+def test_a_victim_that_is_red_in_another_way_with_fewer_cases_is_not_taken_for_green(
+    suite: Path, tmp_path: Path
+) -> None:
+    shape = Suite(cases=20, polluters="3,9", how="two-ways")
+    report = searched(shape, suite=suite, cwd=tmp_path)
+    assert (report["status"], report["polluters"]) == ("unresolved", names(3, 9))
+    assert "red in another way" in report["reason"]
+    assert [other["kind"] for other in report["others"]] == ["failure"]
+
+
+def test_a_flake_without_a_polluter_is_seldom_taken_for_one(suite: Path, tmp_path: Path) -> None:
+    shape = Suite(cases=13, setters="99", rate=0.5)
+    reports = [searched(shape, suite=suite, cwd=tmp_path) for _ in range(12)]
+    named = [report for report in reports if report["status"] == "found" and report["polluters"]]
+    assert len(named) <= 5
+
+
+def test_a_set_up_that_is_run_before_stands_in_the_printed_lines(suite: Path, tmp_path: Path) -> None:
+    shape = Suite(cases=9, polluters="4")
+    report = searched(shape, "--before=touch ready", suite=suite, cwd=tmp_path)
+    assert report["reproducer"].startswith("touch ready && ")
+    (tmp_path / "ready").unlink()
+    assert shell(report["reproducer"], cwd=tmp_path, **shape.variables).returncode == 1
+    assert (tmp_path / "ready").exists()
+
+
+def test_a_target_that_changes_meanwhile_is_told_as_that(suite: Path, tmp_path: Path) -> None:
+    target = tmp_path / "suite"
+    target.write_bytes(suite.read_bytes())
+    target.chmod(0o755)
+    change = f"sh -c 'test -e once && printf x >> {target}; touch once'"
+    said = pooldiag("bisect", "--no-lock", *FLOORS, "--no-arms", "--json", f"--before={change}", target, cwd=tmp_path)
+    report = json.loads(said.out)
+    assert (said.code, report["status"]) == (4, "blocked")
+    assert "changed between two runs" in report["blocked_by"]

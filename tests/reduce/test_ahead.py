@@ -128,7 +128,7 @@ def test_time_that_is_over_ends_it_with_the_best_so_far() -> None:
     plan = Plan(limits=Limits(spent=lambda: len(side.rounds) >= 2))
     answer = reduce_ahead(side.many, 99, jobs=3, plan=plan)
     assert len(side.rounds) == 2
-    assert "time is spent" in str(answer.reason)
+    assert "time that is allowed is spent" in str(answer.reason)
     assert answer.known.red is not None
 
 

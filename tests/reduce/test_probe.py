@@ -62,7 +62,7 @@ def test_a_void_run_is_tried_again_once_and_never_read_as_anything_else() -> Non
     assert bench.read((2, 3)) is VOID
     assert bench.read((2, 3)) is VOID
     assert len(target.ran) == 2
-    with pytest.raises(ProbeVoidError, match="stay void"):
+    with pytest.raises(ProbeVoidError, match="say nothing"):
         bench.clear_again((2, 3))
 
 
@@ -74,7 +74,7 @@ def test_a_budget_of_runs_ends_it_before_the_next_run() -> None:
     target = suite(4, {1})
     bench = Bench(probe=target, length=4, memory={}, limits=Limits(max_runs=1))
     bench.read((0, 1))
-    with pytest.raises(BudgetSpentError, match="1 runs"):
+    with pytest.raises(BudgetSpentError, match="spent, 1 of"):
         bench.read((0,))
     assert target.ran == [(0, 1)]
     assert bench.known.red == (0, 1)

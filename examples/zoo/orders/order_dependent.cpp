@@ -7,7 +7,8 @@
 //   SUITE_CLEANERS=9      it is green again when one of these ran after the last polluter
 //   SUITE_SETTERS=2       it is red unless one of these ran before it
 //   SUITE_HOW=fail        how it is red: fail, crash, hang, quit (_exit(0)), exit (the exit code alone), output (a NaN
-//                         in out.bin), kill (the parent process)
+//                         in out.bin), kill (the parent process), two-ways (a crash; with some of the polluters a
+//                         failure)
 //   SUITE_RATE=1          how likely it is red, when it is
 //   SUITE_ALWAYS=5        these cases always fail
 //   SUITE_LOG=FILE        a line for each run: the cases that it began
@@ -73,6 +74,14 @@ bool is_polluted() {
     return !all.setters.empty() && !all.set;
 }
 
+bool is_polluted_in_part() {
+    const Suite& all = suite();
+    for (const Cases& together : all.polluters)
+        for (long one : together)
+            if (all.ran.count(one) > 0) return true;
+    return false;
+}
+
 void write_output(float value) {
     const std::string folder = zoo::text("POOLDIAG_OUTPUT_DIR", ".");
     std::FILE* file = std::fopen((folder + "/out.bin").c_str(), "wb");
@@ -93,6 +102,10 @@ void be_victim() {
     if (red && how == "kill") {
         kill(getppid(), SIGKILL);
         zoo::linger();
+    }
+    if (how == "two-ways") {
+        if (red) zoo::segfault();
+        CHECK(!is_polluted_in_part());
     }
     CHECK(!(red && how == "fail"));
 }

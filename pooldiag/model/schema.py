@@ -1,0 +1,3 @@
+"""What every report for machines says that it is."""
+
+SCHEMA = "pooldiag.report/1"

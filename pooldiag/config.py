@@ -19,6 +19,7 @@ FILE_NAME = "pooldiag.toml"
 PYPROJECT = "pyproject.toml"
 LAST_SEED = 2**31 - 1
 MOST_SEEDS = 10_000
+OWN_TYPE = "auto"  # of an output: as its file says
 
 _UNITS_OF_BYTES = {"": 1, "b": 1} | {
     f"{prefix}{unit}": base**power
@@ -277,16 +278,20 @@ def _seeds(text: str, what: str) -> range:
 
 
 def parse_output(text: str, *, what: str = "output") -> OutputSpec:
-    """Read `GLOB:DTYPE`, the glob relative to the folder of the run. Whether the type is known is asked elsewhere."""
-    glob, separator, dtype = text.rpartition(":")
+    """Read `GLOB:DTYPE`, or `GLOB` alone for files that say their type; the glob is relative to the folder of the run.
+
+    Whether the type is known is asked elsewhere.
+    """
+    glob, separator, dtype = text.rpartition(":") if ":" in text else (text, ":", OWN_TYPE)
     if not (separator and glob.strip() and dtype.strip()):
-        raise UsageError(f"{what}: {text!r} is not GLOB:DTYPE", hint="for instance '*.bin:f32'")
+        raise UsageError(f"{what}: {text!r} is not GLOB:DTYPE", hint="for instance '*.bin:f32', or '*.npy'")
     if Path(glob).is_absolute() or ".." in Path(glob).parts:
         raise UsageError(
             f"{what}: {glob!r} leads out of the run's folder",
             hint="the target finds that folder in POOLDIAG_OUTPUT_DIR",
         )
-    return OutputSpec(glob=glob, dtype=dtype.strip().lower())
+    dtype = dtype.strip().lower()
+    return OutputSpec(glob=glob, dtype=None if dtype == OWN_TYPE else dtype)
 
 
 class _UnexpectedError(Exception):

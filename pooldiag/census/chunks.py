@@ -4,34 +4,20 @@ What the extremes of a chunk rule out is not looked for, so that a clean chunk c
 """
 
 import math
-from bisect import bisect_left
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pooldiag.census.layouts import FloatLayout, IntegerLayout, Layout, Specials
+from pooldiag.census.marks import Flags, Marks, few_places, listed, marks_of
 from pooldiag.census.reading import Patterns
 
-Indices = NDArray[np.intp]
-Flags = NDArray[np.bool_]
-
-_NOWHERE: Indices = np.empty(0, np.intp)
-_WORD = 8  # flags that are looked at together
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Special:
-    """Elements that are NaN or infinite: where, in rising order, and their patterns."""
-
-    places: Indices = field(default_factory=lambda: _NOWHERE)
-    patterns: Patterns = field(default_factory=lambda: np.empty(0, np.uint8))
-
-    def only(self, flags: Flags) -> "Special":
-        """Return those that are flagged."""
-        chosen = flags.nonzero()[0]  # much quicker than indexing with flags
-        return Special(places=self.places.take(chosen), patterns=self.patterns.take(chosen))
+# Quicker than the methods of an array.
+_MIN, _MAX = np.minimum.reduce, np.maximum.reduce
+_DENSE_FOR = 16  # chunks in which small and special elements are taken to be many once they were
+_LONG_DENSE = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +38,8 @@ class ChunkCounts:
     subnormal: int = 0
     positive_inf: int = 0
     negative_inf: int = 0
-    nan: Special = field(default_factory=Special)
-    inf: Special = field(default_factory=Special)
+    nan: Marks | None = None
+    inf: Marks | None = None
 
 
 class Counter(Protocol):
@@ -70,18 +56,6 @@ def counter_of(layout: Layout, chunk_elements: int) -> Counter:
     if isinstance(layout, IntegerLayout):
         return IntegerCounter(layout, chunk_elements)
     raise TypeError(f"no counter for {layout!r}")
-
-
-def flagged(flags: Flags) -> Indices:
-    """Return where flags are set; quick where few are."""
-    size = flags.size // _WORD * _WORD
-    words = flags[:size].view(np.uint64)
-    hits = (words != 0).nonzero()[0]
-    if hits.size * 4 > words.size * 3:
-        return flags.nonzero()[0]
-    found = words.take(hits).view(np.bool_).nonzero()[0]  # counted in the words that are hit
-    places = (hits * _WORD).take(found // _WORD) + found % _WORD
-    return np.concatenate((places, flags[size:].nonzero()[0] + size)) if size < flags.size else places
 
 
 def counts_of_constant(layout: Layout, pattern: int, n: int) -> ChunkCounts:
@@ -116,7 +90,7 @@ class IntegerCounter:
         layout, n = self._layout, patterns.size
         values = _as_signed(patterns) if layout.signed else patterns
         modulus = 1 << layout.width
-        low, high = int(values.min()) % modulus, int(values.max()) % modulus
+        low, high = int(_MIN(values)) % modulus, int(_MAX(values)) % modulus
         if low == high:
             return ChunkCounts(n=n, constant=low)
         may_be_zero = layout.value(low) <= 0 <= layout.value(high)
@@ -129,26 +103,30 @@ class IntegerCounter:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Range:
-    """Smallest and largest magnitude of one sign."""
-
-    low: int
-    high: int
+_NONE_LOW, _NONE_HIGH = 1 << 64, -1  # where no element has the sign
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Signs:
-    """The range of magnitudes of each sign that occurs."""
+    """The smallest and the largest magnitude of each sign."""
 
-    positive: _Range | None = None
-    negative: _Range | None = None
+    positive_low: int = _NONE_LOW
+    positive_high: int = _NONE_HIGH
+    negative_low: int = _NONE_LOW
+    negative_high: int = _NONE_HIGH
 
-    @property
-    def constant(self) -> bool:
-        """Whether there is one pattern only."""
-        (only, *others) = [found for found in (self.positive, self.negative) if found is not None]
-        return not others and only.low == only.high
+
+@dataclass(slots=True, kw_only=True)
+class _Kinds:
+    """How many elements are of each kind that not every chunk has."""
+
+    zero: int = 0
+    negative_zero: int = 0
+    small: int = 0  # below the smallest normal magnitude, so the zeros too
+    positive_inf: int = 0
+    negative_inf: int = 0
+    nan: Marks | None = None
+    inf: Marks | None = None
 
 
 class FloatCounter:
@@ -161,132 +139,192 @@ class FloatCounter:
         self._limit = layout.finite_limit
         self._normal = layout.smallest_normal
         self._infinity = layout.infinity
+        self._minus_zero = layout.specials is Specials.MINUS_ZERO
+        self._dense_for = _LONG_DENSE if layout.item_bytes == 1 else 0  # how many chunks are taken to be dense
         self._flags: Flags = np.empty(chunk_elements, np.bool_)
-        self._more_flags: Flags = np.empty(chunk_elements, np.bool_)
+        self._nan_flags: Flags = np.empty(chunk_elements, np.bool_)
+        self._inf_flags: Flags = np.empty(chunk_elements, np.bool_)
         self._scratch: Patterns = np.empty(chunk_elements, f"=u{layout.item_bytes}")
 
     def count(self, patterns: Patterns) -> ChunkCounts:
         """Count a chunk that is not empty; it is not changed."""
-        layout, n = self._layout, patterns.size
-        signs = self._signs(patterns)
-        if signs.constant:
-            return ChunkCounts(n=n, constant=int(patterns[0]))
-        zero, negative_zero, small = self._small(patterns, signs)
-        nan = inf = Special()
-        finite: _Signs | None = signs
-        if (flags := self._special(patterns, signs)) is not None:
-            places = flagged(flags)
-            nan, inf = self._sorted_out(Special(places=places, patterns=patterns[places]))
-            finite = self._signs_beside(patterns, flags, places)
-        if layout.specials is Specials.MINUS_ZERO:
-            small -= negative_zero
-            negative_zero = 0
-        positive_inf = _count(inf.patterns == layout.infinity) if inf.places.size else 0
-        lowest, highest, largest = (None, None, ()) if finite is None else self._ends(finite)
+        low, high = int(_MIN(patterns)), int(_MAX(patterns))
+        if low == high:
+            return ChunkCounts(n=patterns.size, constant=low)
+        signs = self._signs(patterns, low, high)
+        small = signs.positive_low < self._normal or signs.negative_low < self._normal
+        special = signs.positive_high >= self._limit or signs.negative_high >= self._limit
+        if self._minus_zero:
+            special = not signs.negative_low
+        if not small and not special:
+            lowest, highest, largest = self._ends(signs)
+            return ChunkCounts(n=patterns.size, lowest=lowest, highest=highest, largest=largest)
+        kinds = (self._listed(patterns, small=small) if special else None) or self._scanned(patterns, signs)
+        return self._counted(patterns.size, kinds, self._finite(patterns, signs) if special else signs)
+
+    def _counted(self, n: int, kinds: _Kinds, finite: _Signs) -> ChunkCounts:
+        lowest, highest, largest = self._ends(finite)
         return ChunkCounts(
             n=n,
             lowest=lowest,
             highest=highest,
             largest=largest,
-            zero=zero + negative_zero,
-            negative_zero=negative_zero,
-            subnormal=small - zero - negative_zero,
-            positive_inf=positive_inf,
-            negative_inf=inf.places.size - positive_inf,
-            nan=nan,
-            inf=inf,
+            zero=kinds.zero + kinds.negative_zero,
+            negative_zero=kinds.negative_zero,
+            subnormal=kinds.small - kinds.zero - kinds.negative_zero,
+            positive_inf=kinds.positive_inf,
+            negative_inf=kinds.negative_inf,
+            nan=kinds.nan,
+            inf=kinds.inf,
         )
 
-    def _signs(self, patterns: Patterns) -> _Signs:
-        """Find the extremes by integer comparisons: two passes, four when both signs occur."""
+    def _signs(self, patterns: Patterns, low: int, high: int) -> _Signs:
+        """Find the extremes by integer comparisons: two more passes when both signs occur."""
         sign = self._sign
-        low, high = int(patterns.min()), int(patterns.max())
         if not sign or high < sign:
-            return _Signs(positive=_Range(low=low, high=high))
+            return _Signs(positive_low=low, positive_high=high)
         if low >= sign:
-            return _Signs(negative=_Range(low=low - sign, high=high - sign))
+            return _Signs(negative_low=low - sign, negative_high=high - sign)
         signed = _as_signed(patterns)  # there -0.0 is the lowest, and positives are above it
         return _Signs(
-            positive=_Range(low=low, high=int(signed.max())),
-            negative=_Range(low=int(signed.min()) + sign, high=high - sign),
+            positive_low=low,
+            positive_high=int(_MAX(signed)),
+            negative_low=int(_MIN(signed)) + sign,
+            negative_high=high - sign,
         )
 
     def _ends(self, signs: _Signs) -> tuple[int | None, int | None, tuple[int, ...]]:
         """Return the patterns of the lowest element, of the highest, and those of the largest magnitude."""
-        positive, negative, sign = signs.positive, signs.negative, self._sign
-        if negative is None or positive is None:
-            if positive is not None:
-                return positive.low, positive.high, (positive.high,)
-            return (
-                (None, None, ())
-                if negative is None
-                else (negative.high | sign, negative.low | sign, (negative.high | sign,))
-            )
-        lowest, highest = negative.high | sign, positive.high
-        if negative.high == highest:
-            return lowest, highest, (lowest, highest)
-        return lowest, highest, (lowest,) if negative.high > highest else (highest,)
+        sign, above, below = self._sign, signs.positive_high, signs.negative_high
+        if above == below:
+            return (None, None, ()) if above == _NONE_HIGH else (below | sign, above, (below | sign, above))
+        lowest = signs.positive_low if below == _NONE_HIGH else below | sign
+        highest = signs.negative_low | sign if above == _NONE_HIGH else above
+        return lowest, highest, (above,) if above > below else (below | sign,)
 
-    def _small(self, patterns: Patterns, signs: _Signs) -> tuple[int, int, int]:
-        """Count 0.0, -0.0 (or what stands in its place), and all below the smallest normal magnitude."""
-        sign, normal = self._sign, self._normal
-        positive = signs.positive is not None and signs.positive.low < normal
-        negative = signs.negative is not None and signs.negative.low < normal
-        zero = negative_zero = small = 0
-        if not positive and not negative:
-            return 0, 0, 0
-        flags = self._flags[: patterns.size]
-        if signs.positive is not None and positive and not signs.positive.low:
-            zero = _zeros(patterns, flags)
-        if signs.negative is not None and negative and not signs.negative.low:
-            negative_zero = _count(np.equal(patterns, sign, out=flags))
-        if positive and negative and patterns.itemsize == 1:  # for bytes, counting flags is what costs
-            exponents = np.bitwise_and(patterns, sign - normal, out=self._scratch[: patterns.size])
-            return zero, negative_zero, patterns.size - int(np.count_nonzero(exponents))
-        if positive:
-            small += _count(np.less(patterns, normal, out=flags))
-        if negative:
-            small += _count(np.less(_as_signed(patterns), normal - sign, out=flags))
-        return zero, negative_zero, small
+    def _listed(self, patterns: Patterns, *, small: bool) -> _Kinds | None:
+        """Find all elements that are small or special, and look at them alone; None where they are not few.
 
-    def _special(self, patterns: Patterns, signs: _Signs) -> Flags | None:
-        """Flag the elements that are not finite; None if the extremes say that there are none."""
-        flags, limit = self._flags[: patterns.size], self._limit
-        if self._layout.specials is Specials.MINUS_ZERO:
-            there = signs.negative is not None and not signs.negative.low
-            return np.equal(patterns, self._sign, out=flags) if there else None
-        positive = signs.positive is not None and signs.positive.high >= limit
-        negative = signs.negative is not None and signs.negative.high >= limit
-        if negative:
-            np.greater_equal(patterns, self._sign | limit, out=flags)
-        if not positive:
-            return flags if negative else None
-        upper = _as_signed(patterns) if self._sign else patterns
-        found = np.greater_equal(upper, limit, out=self._more_flags[: patterns.size])
-        return np.logical_or(flags, found, out=flags) if negative else found
-
-    def _sorted_out(self, special: Special) -> tuple[Special, Special]:
-        """Tell NaN from infinities."""
-        layout = self._layout
-        if layout.infinity is None:
-            return special, Special()
-        infinite = special.patterns & layout.magnitudes == layout.infinity
-        if not infinite.any():
-            return special, Special()
-        return special.only(~infinite), special.only(infinite)
-
-    def _signs_beside(self, patterns: Patterns, flags: Flags, places: Indices) -> _Signs | None:
-        """Find the extremes of the elements that are not flagged; None when all are."""
-        if places.size == patterns.size:
+        Where they are not, they are not looked for in some chunks to come.
+        """
+        if self._dense_for:
+            self._dense_for -= 1
             return None
-        gap = bisect_left(range(places.size), 1, key=lambda place: int(places[place] != place))
-        others = self._scratch[: patterns.size]
-        np.copyto(others, patterns)
-        if places.size * _WORD < patterns.size:
-            others[places] = patterns[gap]
+        layout, normal, limit = self._layout, self._normal, self._limit
+        flags, doubled = self._flags[: patterns.size], self._doubled(patterns)
+        first = limit
+        if small:  # modulo the size of the type, they are on top when the smallest normal number is 0
+            np.subtract(doubled, 2 * normal, out=doubled)
+            first -= normal
+        np.greater_equal(doubled, 2 * first, out=flags)
+        if (places := few_places(flags)) is None:
+            self._dense_for = _DENSE_FOR
+            return None
+        found = patterns.take(places)
+        magnitudes = found & layout.magnitudes
+        kinds = _Kinds(small=_count(magnitudes < normal)) if small else _Kinds()
+        if kinds.small:
+            kinds.negative_zero = _count(found == layout.sign)
+            kinds.zero = kinds.small - int(np.count_nonzero(magnitudes[magnitudes < normal])) - kinds.negative_zero
+        kinds.nan = listed(places, magnitudes > limit)
+        kinds.inf = listed(places, magnitudes == limit)
+        kinds.positive_inf = _count(found == limit)
+        kinds.negative_inf = (0 if kinds.inf is None else kinds.inf.count) - kinds.positive_inf
+        return kinds
+
+    def _scanned(self, patterns: Patterns, signs: _Signs) -> _Kinds:
+        """Count each kind by passing over the whole chunk, if the extremes say that there can be some."""
+        kinds = _Kinds()
+        flags, sign, normal = self._flags[: patterns.size], self._sign, self._normal
+        if not signs.positive_low and normal:
+            kinds.zero = _zeros(patterns, flags)
+        if not signs.negative_low and not self._minus_zero:
+            kinds.negative_zero = _count(np.equal(patterns, sign, out=flags))
+        doubled = None
+        positive, negative = signs.positive_low < normal, signs.negative_low < normal
+        if (positive or negative) and patterns.itemsize == 1:  # for bytes, counting flags is what costs
+            exponents = np.bitwise_and(patterns, sign - normal, out=self._scratch[: patterns.size])
+            kinds.small = patterns.size - int(np.count_nonzero(exponents))
+        elif positive and negative:
+            doubled = self._doubled(patterns)
+            kinds.small = _count(np.less(doubled, 2 * normal, out=flags))
+        elif positive:
+            kinds.small = _count(np.less(patterns, normal, out=flags))
+        elif negative:
+            kinds.small = _count(np.less(_as_signed(patterns), normal - sign, out=flags))
+        if self._minus_zero:
+            if not signs.negative_low:
+                kinds.nan = marks_of(np.equal(patterns, sign, out=self._nan_flags[: patterns.size]))
+                kinds.small -= 0 if kinds.nan is None else kinds.nan.count
+        elif signs.positive_high >= self._limit or signs.negative_high >= self._limit:
+            self._scan_special(kinds, patterns, signs, doubled)
+        return kinds
+
+    def _scan_special(self, kinds: _Kinds, patterns: Patterns, signs: _Signs, doubled: Patterns | None) -> None:
+        """Find NaN and infinities, where the extremes of a sign say that there can be some."""
+        limit, infinity = self._limit, self._infinity
+        positive, negative = signs.positive_high >= limit, signs.negative_high >= limit
+        if not (positive and negative):
+            doubled = None
+        elif doubled is None:
+            doubled = self._doubled(patterns)
+        last = limit - (infinity is None)
+        if max(signs.positive_high, signs.negative_high) > last:
+            kinds.nan = marks_of(self._beyond(patterns, doubled, last, positive=positive))
+        if infinity is None:
+            return
+        flags = self._inf_flags[: patterns.size]
+        if doubled is not None:
+            np.equal(doubled, 2 * infinity, out=flags)
         else:
-            np.copyto(others, patterns[gap], where=flags)
-        return self._signs(others)
+            np.equal(patterns, infinity if positive else self._sign | infinity, out=flags)
+        if count := _count(flags):
+            kinds.positive_inf = count if positive else 0
+            if doubled is not None:
+                kinds.positive_inf = _count(np.equal(patterns, infinity, out=self._flags[: patterns.size]))
+            kinds.negative_inf = count - kinds.positive_inf
+            kinds.inf = Marks(count=count, flags=flags)
+
+    def _beyond(self, patterns: Patterns, doubled: Patterns | None, last: int, *, positive: bool) -> Flags:
+        """Flag the elements whose magnitude is above `last`: those of both signs with `doubled`, else of one."""
+        flags = self._nan_flags[: patterns.size]
+        if doubled is not None and last + 1 == self._layout.magnitudes:
+            return np.equal(doubled, 2 * last + 2, out=flags)  # for bytes, much quicker
+        if doubled is not None:
+            return np.greater(doubled, 2 * last, out=flags)
+        if not positive:
+            return np.greater(patterns, self._sign | last, out=flags)
+        return np.greater(_as_signed(patterns) if self._sign else patterns, last, out=flags)
+
+    def _finite(self, patterns: Patterns, signs: _Signs) -> _Signs:
+        """Return the ranges of finite magnitudes: of each sign, NaN and infinities are beyond all others.
+
+        Less the smallest such magnitude, modulo the size of the type, the patterns of positive numbers are on top; read
+        as signed, those of negative numbers are. Where -0.0 is the NaN, one more than it is subtracted.
+        """
+        sign, limit = self._sign, self._limit
+        if self._minus_zero:
+            return self._beside_minus_zero(patterns, signs)
+        moved = np.subtract(patterns, limit, out=self._scratch[: patterns.size])
+        ends: dict[str, int] = {}
+        if signs.positive_low < limit:
+            high = (int(_MAX(moved)) + limit) % (1 << 8 * patterns.itemsize)
+            ends |= {"positive_low": signs.positive_low, "positive_high": high}
+        if signs.negative_low < limit:
+            high = int(_MAX(_as_signed(moved))) + limit - sign
+            ends |= {"negative_low": signs.negative_low, "negative_high": high}
+        return _Signs(**ends)
+
+    def _beside_minus_zero(self, patterns: Patterns, signs: _Signs) -> _Signs:
+        positive = {"positive_low": signs.positive_low, "positive_high": signs.positive_high}
+        if not signs.negative_high:
+            return _Signs(**positive)
+        moved = np.subtract(patterns, self._sign + 1, out=self._scratch[: patterns.size])
+        return _Signs(negative_low=int(_MIN(moved)) + 1, negative_high=signs.negative_high, **positive)
+
+    def _doubled(self, patterns: Patterns) -> Patterns:
+        """Return the patterns without their signs, times two."""
+        return np.add(patterns, patterns, out=self._scratch[: patterns.size])
 
 
 def _largest(layout: Layout, low: int, high: int) -> tuple[int, ...]:

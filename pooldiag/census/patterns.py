@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pooldiag.census.layouts import Layout
+from pooldiag.census.layouts import FloatLayout, Layout
 from pooldiag.census.reading import Patterns
 from pooldiag.model.census import PAGE_BYTES
 
@@ -28,12 +28,14 @@ class PatternTable:
     def __init__(self, layout: Layout) -> None:
         """Take the layout whose patterns come."""
         self._narrow = layout.bits <= _NARROW_BITS
+        self._quiet = layout.quiet if isinstance(layout, FloatLayout) else 0
         self._patterns: NDArray[np.uint64] = np.empty(0, np.uint64)
         self._counts: NDArray[np.int64] = np.empty(0, np.int64)
         self._uniform: Counter[int] = Counter()
         self._pending: list[Patterns] = []
         self._waiting = 0
         self.complete = True
+        self.signalling = 0  # of all that `ranked` looked at, also of patterns that are not kept
 
     def add(self, patterns: Patterns) -> None:
         """Count patterns."""
@@ -80,6 +82,8 @@ class PatternTable:
 
     def _merge(self, patterns: NDArray[np.uint64], counts: NDArray[np.int64]) -> None:
         """Add rising patterns with their counts; once the table is full, only to those that it holds."""
+        if self._quiet:
+            self.signalling += int(counts[patterns & self._quiet == 0].sum())
         places = np.searchsorted(self._patterns, patterns)
         known = np.zeros(patterns.size, np.bool_)
         inside = places < self._patterns.size
@@ -106,8 +110,11 @@ class Followed:
     def look(self, patterns: Patterns, offset: int) -> None:
         """Count the pattern in a chunk that begins at `offset`."""
         found = patterns == self.pattern
-        self.count += int(np.count_nonzero(found))
+        count = int(np.count_nonzero(found))
+        self.count += count
         page = PAGE_BYTES // patterns.itemsize
+        if count < page:
+            return
         start = -offset % page
         whole = (found.size - start) // page
         if whole > 0:
@@ -135,10 +142,12 @@ class DominantSearch:
 
     def add(self, patterns: Patterns, offset: int) -> None:
         """Look for frequent patterns in a chunk, and count those that are followed."""
-        self._follow(_frequent(patterns, first=offset == 0), offset)
-        for each in self._followed.values():
-            each.look(patterns, offset)
-        self._drop(offset + patterns.size)
+        if frequent := _frequent(patterns, first=offset == 0):
+            self._follow(frequent, offset)
+        if self._followed:
+            for each in self._followed.values():
+                each.look(patterns, offset)
+            self._drop(offset + patterns.size)
 
     def add_constant(self, pattern: int, n: int, *, offset: int, page: int) -> None:
         """Do the same for a chunk that holds nothing but `pattern`."""
@@ -197,9 +206,10 @@ def _frequent(patterns: Patterns, *, first: bool) -> list[int]:
     whole = patterns.size <= _WHOLE
     if whole or first:
         return frequent_in(_sample(patterns, _WHOLE), share=DOMINANT_SHARE if whole else 2 * DOMINANT_SHARE)
-    drawn = np.sort(_sample(patterns, _SAMPLE))
-    often = drawn[_OFTEN - 1 :][drawn[_OFTEN - 1 :] == drawn[: 1 - _OFTEN]]
-    return sorted(set(often.tolist())) if often.size else []
+    drawn = _sample(patterns, _SAMPLE).copy()
+    drawn.sort()
+    often = drawn[_OFTEN - 1 :] == drawn[: 1 - _OFTEN]
+    return sorted(set(drawn[_OFTEN - 1 :][often].tolist())) if often.any() else []
 
 
 def _sample(patterns: Patterns, size: int) -> Patterns:

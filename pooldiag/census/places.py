@@ -1,15 +1,28 @@
 """Where NaN and infinities are: runs, places modulo 8, and a map of blocks, stitched from chunk to chunk."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pooldiag.census.chunks import Indices
+from pooldiag.census.bits import (
+    BITS,
+    Bits,
+    bits_of,
+    count_bits,
+    has_run,
+    highest,
+    lowest,
+    moved_down,
+    moved_up,
+    places_of,
+)
+from pooldiag.census.marks import Indices, Marks
 from pooldiag.model.census import RESIDUES, Blocks, NanRuns
 
-_FEW = 4096  # places that are counted one by one
+_OFTEN = 64  # runs are many from one in so many elements
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,15 +43,18 @@ class RunTally:
     alignment: int = 0  # the greatest common divisor of where runs begin and end
     open_length: int = 0  # of the run that the last chunk ended with
 
-    def add(self, places: Indices, *, offset: int, size: int) -> None:
-        """Add the rising places of the NaN in a chunk of `size` elements that starts at `offset`."""
-        if not places.size:
+    def add(self, marks: Marks | None, *, offset: int, size: int) -> None:
+        """Add the NaN in a chunk of `size` elements that starts at `offset`."""
+        if marks is None:
             self._close(offset)
-            return
-        gaps = np.flatnonzero(np.diff(places) != 1)
-        starts = places[np.concatenate(([0], gaps + 1))]
-        ends = places[np.concatenate((gaps, [places.size - 1]))] + 1
-        self._add_runs(starts, ends, offset=offset, size=size)
+        elif marks.flags is not None:
+            self._add_many(bits_of(marks.flags), offset=offset, size=size)
+        else:
+            places = marks.all_places()
+            gaps = (places[1:] - places[:-1] != 1).nonzero()[0]
+            starts = places[np.concatenate(([0], gaps + 1))]
+            ends = places[np.concatenate((gaps, [places.size - 1]))] + 1
+            self._add_runs(starts, ends, offset=offset, size=size)
 
     def add_all(self, *, offset: int, size: int) -> None:
         """Add a chunk that is NaN from end to end."""
@@ -68,6 +84,40 @@ class RunTally:
         self._align(starts[1:] if joined else starts, offset)
         self._align(ends[:-1] if self.open_length else ends, offset)
 
+    def _add_many(self, marked: Bits, *, offset: int, size: int) -> None:
+        """Add NaN that are many; runs that are many too, and like the ones before, without a list of them."""
+        starts, lasts = marked & ~moved_up(marked), marked & ~moved_down(marked)
+        count = count_bits(starts)
+        joined = self.open_length if marked[0] & 1 else 0
+        if (
+            count > 1
+            and count * _OFTEN >= size
+            and (not joined or joined + lowest(lasts) < self.longest)
+            and not has_run(marked, self.longest + 1)
+            and self._keeps_alignment(marked, starts, joined=bool(joined), offset=offset, size=size)
+        ):
+            if not joined:
+                self._close(offset)
+            self.count += count - bool(joined)
+            last = highest(starts)
+            self.open_length = size - last if highest(lasts) == size - 1 else 0
+        else:
+            self._add_runs(places_of(starts), places_of(lasts) + 1, offset=offset, size=size)
+
+    def _keeps_alignment(self, marked: Bits, starts: Bits, *, joined: bool, offset: int, size: int) -> bool:
+        """Say whether runs begin and end at multiples of `alignment`, as far as bits can tell."""
+        if self.alignment == 1:
+            return True
+        if not self.alignment or BITS % self.alignment:
+            return False
+        borders = starts | (moved_up(marked) & ~marked)
+        if joined:
+            borders[0] &= ~np.uint64(1)
+        if size % BITS:
+            borders[-1] &= np.uint64((1 << size % BITS) - 1)  # an open end is no border
+        others = sum(1 << bit for bit in range(BITS) if (offset + bit) % self.alignment)
+        return not (borders & np.uint64(others)).any()
+
     def _close(self, end: int) -> None:
         if self.open_length:
             self._align(np.array([0]), end)
@@ -88,15 +138,15 @@ class ResidueTally:
 
     counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(RESIDUES, np.int64))
 
-    def add(self, places: Indices, *, offset: int) -> None:
-        """Add places that count from `offset`."""
-        if places.size:
-            self.counts += np.bincount((places + offset) & (RESIDUES - 1), minlength=RESIDUES)
+    def add(self, residues: NDArray[np.int64], *, offset: int) -> None:
+        """Add the counts of a chunk by places that count from `offset`."""
+        shift = offset % RESIDUES
+        self.counts += np.roll(residues, shift) if shift else residues
 
     def add_all(self, *, offset: int, size: int) -> None:
         """Add every place of a chunk."""
         self.counts += size // RESIDUES
-        self.add(np.arange(size % RESIDUES), offset=offset)
+        self.add(np.array([place < size % RESIDUES for place in range(RESIDUES)]).astype(np.int64), offset=offset)
 
 
 class BlockTally:
@@ -118,17 +168,14 @@ class BlockTally:
                 counts[: self._limit // 2] = counts.reshape(-1, 2).sum(axis=1)
                 counts[self._limit // 2 :] = 0
 
-    def add(self, name: str, places: Indices, *, offset: int, size: int) -> None:
-        """Add rising places of a chunk of `size` elements that starts at `offset`."""
-        if places.size:
-            first, borders = self._borders(offset, size)
-            cuts = np.searchsorted(places, borders)
-            self._counts[name][first : first + cuts.size - 1] += np.diff(cuts)
+    def add(self, name: str, between: Callable[[Indices], NDArray[np.int64]], *, offset: int, size: int) -> None:
+        """Add a chunk of `size` elements that starts at `offset`; `between` counts from each border to the next."""
+        first, borders = self._borders(offset, size)
+        self._counts[name][first : first + borders.size - 1] += between(borders)
 
     def add_all(self, name: str, *, offset: int, size: int) -> None:
         """Add every place of a chunk."""
-        first, borders = self._borders(offset, size)
-        self._counts[name][first : first + borders.size - 1] += np.diff(borders)
+        self.add(name, np.diff, offset=offset, size=size)
 
     def result(self) -> Blocks:
         """Return the map so far."""

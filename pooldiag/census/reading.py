@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import BinaryIO, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pooldiag.census.layouts import ByteOrder, CensusError, Layout
+from pooldiag.census.layouts import ByteOrder, CensusError, FloatLayout, Layout
 
 CHUNK_BYTES = 2**19  # a multiple of every item size; with its flags it fits a second-level cache
 
@@ -114,3 +115,11 @@ def upper_halves(data: Patterns) -> Patterns:
     np.multiply(data, 16, out=codes[0::2])
     np.bitwise_and(data, 0xF0, out=codes[1::2])
     return codes
+
+
+def as_stored(layout: Layout) -> tuple[Layout, int]:
+    """Return a layout that fills what an element is read into, and by how much its patterns are shifted up there."""
+    shift = layout.item_bytes * 8 - layout.bits
+    if not shift or not isinstance(layout, FloatLayout):
+        return layout, 0
+    return replace(layout, fraction_bits=layout.fraction_bits + shift), shift

@@ -1,16 +1,17 @@
 """The counts of a tensor so far, chunk by chunk, and the census that they make."""
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from pooldiag.census.chunks import ChunkCounts, counter_of, counts_of_constant
 from pooldiag.census.layouts import FloatLayout, Layout
+from pooldiag.census.marks import Marks
 from pooldiag.census.patterns import DOMINANT_SHARE, DominantSearch, Followed, PatternTable
 from pooldiag.census.places import BlockPlan, BlockTally, ResidueTally, RunTally
-from pooldiag.census.reading import Patterns
+from pooldiag.census.reading import Patterns, as_stored
 from pooldiag.model.census import PAGE_BYTES, Census, Element, PatternCount
 
 FIRST = 8
@@ -63,7 +64,6 @@ class _Sums:
     """Plain counts."""
 
     nan: int = 0
-    nan_signalling: int = 0
     positive_inf: int = 0
     negative_inf: int = 0
     zero: int = 0
@@ -91,7 +91,7 @@ class Tally:
         """
         self._searching = searching
         self._named = layout
-        self._layout, self._shift = _stored(layout)
+        self._layout, self._shift = as_stored(layout)
         self._counter = counter_of(self._layout, chunk_elements)
         self._extremes = _Extremes(layout=self._layout)
         self._first: list[int] = []
@@ -117,7 +117,7 @@ class Tally:
             return
         self._end_constant()
         self._begin(counts, patterns)
-        self._add_special(counts)
+        self._add_special(counts, patterns)
         if self._searching:
             self._dominant.add(patterns, self.n)
         self.n += counts.n
@@ -146,18 +146,25 @@ class Tally:
             self._add_constant(pattern, n)
             self.n += n
 
-    def _add_special(self, counts: ChunkCounts) -> None:
-        places, at = counts.nan.places, {"offset": self.n, "size": counts.n}
-        self._runs.add(places, **at)
-        if places.size:
-            self._sums.nan += places.size
-            self._nans.add(counts.nan.patterns)
-            self._residues.add(places, offset=self.n)
-            if quiet := self._quiet:
-                self._sums.nan_signalling += int(np.count_nonzero(counts.nan.patterns & quiet == 0))
-        if self._blocks is not None:
-            self._blocks.add("nan", places, **at)
-            self._blocks.add("inf", counts.inf.places, **at)
+    def _add_special(self, counts: ChunkCounts, patterns: Patterns) -> None:
+        nan, at = counts.nan, {"offset": self.n, "size": counts.n}
+        self._runs.add(nan, **at)
+        if nan is not None:
+            self._sums.nan += nan.count
+            self._residues.add(nan.residues(), offset=self.n)
+            self._add_nan_patterns(nan, patterns)
+        if self._blocks is not None and nan is not None:
+            self._blocks.add("nan", nan.between, **at)
+        if self._blocks is not None and counts.inf is not None:
+            self._blocks.add("inf", counts.inf.between, **at)
+
+    def _add_nan_patterns(self, nan: Marks, patterns: Patterns) -> None:
+        if nan.flags is not None:  # many, so it may pay to see whether they are all the same
+            first = int(patterns[np.argmax(nan.flags)])
+            if np.count_nonzero(patterns == first) == nan.count:
+                self._nans.add_one(first, nan.count)
+                return
+        self._nans.add(patterns.take(nan.all_places()))
 
     def _add_constant(self, pattern: int, n: int) -> None:
         value, at = self._layout.value(pattern), {"offset": self.n, "size": n}
@@ -166,17 +173,12 @@ class Tally:
         if self._blocks is not None and not math.isfinite(value):
             self._blocks.add_all("nan" if math.isnan(value) else "inf", **at)
         if not math.isnan(value):
-            self._runs.add(np.empty(0, np.intp), **at)
+            self._runs.add(None, **at)
             return
         self._runs.add_all(**at)
         self._sums.nan += n
         self._nans.add_one(pattern, n)
         self._residues.add_all(**at)
-        self._sums.nan_signalling += n * (self._quiet > 0 and not pattern & self._quiet)
-
-    @property
-    def _quiet(self) -> int:
-        return self._layout.quiet if isinstance(self._layout, FloatLayout) else 0
 
     def _is_known(self, pattern: int) -> bool:
         """Say whether a pattern is counted anyway, from the first element on."""
@@ -226,7 +228,7 @@ class Tally:
             first=tuple(Element(value=self._layout.value(bits), bits=self._text(bits)) for bits in self._first),
             nan_patterns=self._counted(ranked),
             nan_patterns_complete=self._nans.complete,
-            nan_signalling=sums.nan_signalling,
+            nan_signalling=self._nans.signalling,
             nan_residues=tuple(self._residues.counts.tolist()),
             nan_runs=self._runs.result(),
             dominant=None if dominant is None else self._counted([dominant])[0],
@@ -235,13 +237,13 @@ class Tally:
             blocks=None if self._blocks is None else self._blocks.result(),
         )
 
-    def _dominant_of(self, nans: Iterable[tuple[int, int]]) -> tuple[int, int] | None:
+    def _dominant_of(self, nans: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
         """Return the most frequent pattern and its count, if it is one element in eight or more."""
         found = {**dict(self._common(nans)), **{each.pattern: each.count for each in self._dominant.candidates(self.n)}}
         pattern, count = min(found.items(), key=lambda item: (-item[1], item[0]))
         return (pattern, count) if count and count * DOMINANT_SHARE >= self.n else None
 
-    def _common(self, nans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    def _common(self, nans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         """Yield the patterns that are counted anyway."""
         layout, sums = self._layout, self._sums
         yield 0, sums.zero - sums.negative_zero
@@ -250,7 +252,7 @@ class Tally:
         if isinstance(layout, FloatLayout) and layout.infinity is not None:
             yield layout.infinity, sums.positive_inf
             yield layout.infinity | layout.sign, sums.negative_inf
-        yield from nans
+        yield from nans[:1]  # the most frequent one
 
     def _counted(self, counts: Iterable[tuple[int, int]]) -> tuple[PatternCount, ...]:
         digits, shift = self._named.bits // 4, self._shift  # once: there may be many
@@ -265,11 +267,3 @@ class Tally:
 
 def _index(extreme: _Extreme | None) -> int | None:
     return None if extreme is None else extreme.index
-
-
-def _stored(layout: Layout) -> tuple[Layout, int]:
-    """Return a layout that fills what an element is counted in, and by how much its patterns are shifted up there."""
-    shift = layout.item_bytes * 8 - layout.bits
-    if not shift or not isinstance(layout, FloatLayout):
-        return layout, 0
-    return replace(layout, fraction_bits=layout.fraction_bits + shift), shift

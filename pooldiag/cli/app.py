@@ -9,11 +9,12 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from pooldiag import __version__
+from pooldiag.cli.late import check_late
 from pooldiag.cli.problems import tell
 from pooldiag.errors import UsageError
 
 _RUN_TARGETS = ("attribute", "bisect", "orders")
-_COMMANDS = (*_RUN_TARGETS, "profiles")
+_COMMANDS = (*_RUN_TARGETS, "census", "profiles")
 
 
 def _imported(name: str) -> Callable[..., None]:
@@ -25,6 +26,8 @@ def _imported(name: str) -> Callable[..., None]:
             from pooldiag.cli.bisect import bisect as command  # noqa: PLC0415
         case "orders":
             from pooldiag.cli.orders import orders as command  # noqa: PLC0415
+        case "census":
+            from pooldiag.cli.census import census as command  # noqa: PLC0415
         case "profiles":
             from pooldiag.cli.profiles import profiles as command  # noqa: PLC0415
         case _:
@@ -44,12 +47,13 @@ class _Commands(TyperGroup):
         """Return one; UsageError for a name of none."""
         alone = typer.Typer(add_completion=False)
         runs_target = cmd_name in _RUN_TARGETS
-        settings = {"allow_interspersed_args": not runs_target}  # what follows TARGET is the target's own
+        # What follows TARGET is the target's own. Typer imports Pydantic to read a --help that was not given.
+        settings = {"allow_interspersed_args": not runs_target, "default_map": {"help": False}}
         alone.command(name=cmd_name, context_settings=settings, no_args_is_help=runs_target)(_imported(cmd_name))
         command = get_command(alone)
         if not isinstance(command, TyperCommand):
             raise TypeError(command)
-        return command
+        return check_late(command)
 
 
 app = typer.Typer(
@@ -60,7 +64,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={
         "help_option_names": ["-h", "--help"],
-        "default_map": {"help": False},  # else Typer imports Pydantic to read the --help that was not given
+        "default_map": {"help": False},  # as said above
     },
 )
 

@@ -119,9 +119,9 @@ class RunFlags:
     outputs: Annotated[
         tuple[str, ...],
         typer.Option(
-            metavar="GLOB:DTYPE",
-            help="Tensors that it writes into POOLDIAG_OUTPUT_DIR: 'video.bin:f32' (f64 f32 f16 bf16 e4m3fn e4m3fnuz "
-            "e5m2 e5m2fnuz e8m0 e2m1 i8 u8 i16 u16 i32 u32 i64 u64 bool).",
+            metavar="GLOB[:DTYPE]",
+            help="Tensors that it writes into POOLDIAG_OUTPUT_DIR: 'out.npy', or 'video.bin:f32' of a raw file (f64 "
+            "f32 f16 bf16 e4m3fn e4m3fnuz e5m2 e5m2fnuz e8m0 e2m1 i8 u8 i16 u16 i32 u32 i64 u64 bool).",
             rich_help_panel=Panel.READ,
         ),
     ] = ()

@@ -4,11 +4,12 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TypeVar
 
 from pooldiag.attribution.acted import ENVIRONMENT_CALLS
-from pooldiag.census.layouts import LAYOUTS
+from pooldiag.census.files import FORMATS
+from pooldiag.census.layouts import find_layout
 from pooldiag.cli.flags import AttributeFlags, RunFlags
 from pooldiag.config import (
     Config,
@@ -248,8 +249,16 @@ def _order(flags: RunFlags, entry: TargetConfig) -> Order:
 
 
 def _known_type(spec: OutputSpec) -> OutputSpec:
-    if spec.dtype not in LAYOUTS:
-        raise UsageError(f"--outputs {spec.glob}:{spec.dtype}: no such type", hint=f"known: {', '.join(LAYOUTS)}")
+    """Return a declared output with its type by the name that layouts have; UsageError where none can be read so."""
+    if spec.dtype is not None:
+        try:
+            return replace(spec, dtype=find_layout(spec.dtype).name)
+        except UsageError as error:
+            raise UsageError(f"--outputs {spec.glob}:{spec.dtype}: no such element type", hint=error.hint) from error
+    if PurePath(spec.glob).suffix.lower() in FORMATS["raw"].suffixes:
+        raise UsageError(
+            f"--outputs {spec.glob}: a raw file does not say what type it is of", hint=f"name it: '{spec.glob}:f32'"
+        )
     return spec
 
 

@@ -1,8 +1,10 @@
 """From a finished process to an outcome: facts are gathered here, and read in `attribution`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from pooldiag.census.files.base import Declared, Tensor
 from pooldiag.census.layouts import LAYOUTS
 from pooldiag.diagnose.text import TextFacts, scan
 from pooldiag.errors import PooldiagError
@@ -13,6 +15,12 @@ from pooldiag.model.outcomes import FrameworkReport, Outcome, OutputFile
 from pooldiag.model.runs import Completed
 from pooldiag.model.settings import OutputSpec
 from pooldiag.ports import Files
+
+if TYPE_CHECKING:
+    from pooldiag.census.tensors import Listing
+
+IN_FILE = "::"  # between a file and a tensor in it
+_WILD = frozenset("*?[")
 
 
 def read_text(completed: Completed, profile: AllocatorProfile, files: Files) -> TextFacts:
@@ -34,33 +42,73 @@ def process_notes(completed: Completed) -> Iterable[str]:
 
 
 def take_outputs(folder: Path, specs: Sequence[OutputSpec], files: Files) -> tuple[OutputFile, ...]:
-    """Count every declared output below `folder`; a glob that matches nothing is one absent output."""
-    found: dict[str, OutputFile] = {}
+    """Count every declared output below `folder`; a glob that matches nothing is one absent output.
+
+    A tensor that has a name in its file is an output of its own, `file::tensor`.
+    """
+    found: dict[str, tuple[OutputFile, ...]] = {}
     for spec in specs:
-        matches = files.matches(folder, spec.glob)
+        matches = [path for path in files.matches(folder, spec.glob) if _is_meant(path, spec, files)]
         for path in matches:
             name = path.relative_to(folder).as_posix()
-            found.setdefault(name, _count(path, name, spec, files))
+            if name not in found:
+                found[name] = tuple(_count(path, name, spec, files))
         if not matches:
-            found.setdefault(spec.glob, OutputFile(path=spec.glob, problem="absent"))
-    return tuple(found.values())
+            found.setdefault(spec.glob, (OutputFile(path=spec.glob, problem="absent"),))
+    return tuple(output for outputs in found.values() for output in outputs)
 
 
-def _count(path: Path, name: str, spec: OutputSpec, files: Files) -> OutputFile:
-    from pooldiag.census.counting import take_census  # noqa: PLC0415 - NumPy, only where there is an output
+def _is_meant(path: Path, spec: OutputSpec, files: Files) -> bool:
+    """Say whether a glob means a file: `*` without a type leaves those alone that do not say theirs."""
+    if spec.dtype is not None or not _WILD.intersection(spec.glob):
+        return True
+    from pooldiag.census.tensors import is_self_describing  # noqa: PLC0415 - only where there is an output
 
     try:
         with files.open(path) as file:
-            return OutputFile(path=name, census=take_census(file, path=name, layout=LAYOUTS[spec.dtype]))
+            return is_self_describing(file, suffix=path.suffix)
+    except OSError:
+        return True  # so that it is told
+
+
+def _count(path: Path, name: str, spec: OutputSpec, files: Files) -> Iterator[OutputFile]:
+    from pooldiag.census.tensors import is_self_describing, list_tensors  # noqa: PLC0415 - only where there is an output
+
+    declared = Declared(layout=None if spec.dtype is None else LAYOUTS[spec.dtype])
+    problem = "unreadable"
+    try:
+        with files.open(path) as file:
+            problem = "unreadable" if is_self_describing(file, suffix=path.suffix) else "short"
+            listing = list_tensors(file, declared, path=name, suffix=path.suffix)
+            for tensor in listing.tensors:
+                yield _count_tensor(listing, tensor)
+            if not listing.tensors:
+                yield OutputFile(path=name, problem="short", detail="no tensor is in it")
     except PooldiagError as error:
-        return OutputFile(path=name, problem="short", detail=error.problem)
+        yield OutputFile(path=name, problem=problem, detail=error.problem)
     except OSError as error:
-        return OutputFile(path=name, problem="unreadable", detail=error.strerror)
+        yield OutputFile(path=name, problem="unreadable", detail=error.strerror)
+
+
+def _count_tensor(listing: "Listing", tensor: Tensor) -> OutputFile:
+    from pooldiag.census.tensors import count_tensor, place_of  # noqa: PLC0415 - only where there is an output
+
+    path = place_of(listing.path, tensor.name)
+    try:
+        return OutputFile(path=path, census=count_tensor(listing, tensor))
+    except PooldiagError as error:
+        return OutputFile(path=path, problem="unreadable", detail=error.problem)
 
 
 def with_lengths(outputs: Sequence[OutputFile], longest: dict[str, int]) -> tuple[OutputFile, ...]:
-    """Mark an output as short when an earlier run wrote more elements to it."""
-    return tuple(_checked(output, longest.get(output.path, 0)) for output in outputs)
+    """Mark an output as short when an earlier run wrote more elements to it; add tensors that its file lacks now."""
+    there = {output.path for output in outputs}
+    counted = {output.census.path for output in outputs if output.census is not None}
+    absent = [path for path in longest if path not in there and path.partition(IN_FILE)[0] in counted]
+    return (
+        *(_checked(output, longest.get(output.path, 0)) for output in outputs),
+        *(OutputFile(path=path, problem="absent") for path in absent),
+    )
 
 
 def _checked(output: OutputFile, longest: int) -> OutputFile:

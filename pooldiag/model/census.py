@@ -61,13 +61,14 @@ class Census:
 
     `zero` includes `negative_zero`; `nan_patterns` are sorted by falling count. An index is that of the first
     element with the value; -0.0 counts as less than 0.0. `nan_residues` counts NaN by index modulo 8. `sha256` is
-    empty where it was not asked for.
+    empty where it was not asked for. `shape` is None where nothing says it.
     """
 
     path: str
     tensor: str | None = None
     format: str = "raw"
     dtype: str
+    shape: tuple[int, ...] | None = None
     sha256: str
     n: int
     nan: int = 0

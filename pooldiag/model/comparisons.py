@@ -62,11 +62,10 @@ class Comparison:
     0.0 equals -0.0. Bits are compared (`bit_different`, of these `nan_bits_different` in NaN of both sides and
     `zero_sign_different` in zeros of both) if both sides have one element type, else those three are None.
 
-    Errors are over elements that are finite on both sides: the absolute one rounded to f64 (inf beyond it), the
-    relative one that by the magnitude of the reference, where this is not 0 (`zero_there`: where it is, and the
-    other side not). An error in units in the last place counts the steps between two elements on the line of all
-    numbers of their type, infinities at its ends; None for integers, and between two types. All are None where no
-    values differ.
+    The absolute error is over elements that are finite on both sides, in f64 (inf beyond its range). The relative one
+    is that by the magnitude of the reference, where this is not 0. The error in units in the last place counts the
+    steps from one element to the other on the line of all numbers of their type, with the infinities at its ends; it is
+    None for integers and between two types. All three are None where there is nothing to tell.
     """
 
     here: Side
@@ -81,7 +80,7 @@ class Comparison:
     nan: NanPlaces = NanPlaces()
     infinity_different: int = 0  # an infinity on one side at least, and another number on the other
     zero_here: int = 0  # 0 here, another value or NaN there
-    zero_there: int = 0  # 0 there, another number here
+    zero_there: int = 0  # 0 there, another value or NaN here
     absolute: LargestError | None = None
     relative: LargestError | None = None
     ulps: LargestError | None = None

@@ -1,25 +1,70 @@
-"""Reports as text: one file a format, and the words that they share."""
+"""Reports as text: one file a format, and the words that they share.
+
+What tells of runs is imported when it is asked for: a census is counted and told in less time than that takes.
+"""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from pooldiag.render import json
-from pooldiag.render._bisect_words import best, phase
-from pooldiag.render._facts import runs_of
-from pooldiag.render._orders_words import red_orders
-from pooldiag.render._page import Page, Renderer, Report
+from pooldiag.render._page import Page
 from pooldiag.render._text import shell_line, visible
-from pooldiag.render._words import assertions, cases, duration, rate, result, run_line, seconds
-from pooldiag.render.json import JsonReports
+
+if TYPE_CHECKING:
+    from pooldiag.model.census import Census
+    from pooldiag.render._of_runs import (
+        JsonReports,
+        Renderer,
+        Report,
+        RunReport,
+        assertions,
+        best,
+        cases,
+        duration,
+        phase,
+        rate,
+        red_orders,
+        result,
+        run_line,
+        runs_of,
+        seconds,
+    )
 
 
-def _table(report: Report, page: Page) -> str:
+def _json(report: "Report", page: Page) -> str:
+    """Render JSON."""
+    from pooldiag.model.censuses import CensusReport  # noqa: PLC0415 - as said above
+
+    if isinstance(report, CensusReport):
+        from pooldiag.render._census_json import report_document  # noqa: PLC0415 - the same
+        from pooldiag.render._json_text import written  # noqa: PLC0415 - the same
+
+        return f"{written(report_document(report))}\n"
+    from pooldiag.render import json  # noqa: PLC0415 - the same
+
+    return json.render(report, page)
+
+
+def _table(report: "Report", page: Page) -> str:
     """Render a table. Rich is imported only here: a problem told in two lines does not need it."""
-    from pooldiag.render import table  # noqa: PLC0415
+    from pooldiag.model.censuses import CensusReport  # noqa: PLC0415 - as said above
+
+    if isinstance(report, CensusReport):
+        from pooldiag.render._census_table import CensusSheet  # noqa: PLC0415 - the same
+
+        return CensusSheet(page=page, report=report).render()
+    from pooldiag.render import table  # noqa: PLC0415 - the same
 
     return table.render(report, page)
 
 
-RENDERERS: Mapping[str, Renderer] = {"table": _table, "json": json.render}
+def picture_file(census: "Census", suffix: str) -> bytes:
+    """Return where NaN and infinities are in a tensor as a picture: `.svg` or `.png`."""
+    from pooldiag.render._picture_files import picture_file as made  # noqa: PLC0415 - few save one
+
+    return made(census, suffix)
+
+
+RENDERERS: "Mapping[str, Renderer]" = {"table": _table, "json": _json}
 
 __all__ = [
     "RENDERERS",
@@ -27,11 +72,13 @@ __all__ = [
     "Page",
     "Renderer",
     "Report",
+    "RunReport",
     "assertions",
     "best",
     "cases",
     "duration",
     "phase",
+    "picture_file",
     "rate",
     "red_orders",
     "result",
@@ -41,3 +88,12 @@ __all__ = [
     "shell_line",
     "visible",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import what tells of runs."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from pooldiag.render import _of_runs  # noqa: PLC0415 - as said above
+
+    return getattr(_of_runs, name)

@@ -15,7 +15,7 @@ from pooldiag.model.readings import Sight
 from pooldiag.model.reports import Run
 from pooldiag.render import _words as words
 from pooldiag.render._facts import place_of, runs_of
-from pooldiag.render._words import Headline, Tone
+from pooldiag.render._headline import Headline, Tone
 
 POLLUTERS_IN_A_SENTENCE = 2
 CASES_DIFFERING_SHOWN = 8
@@ -190,7 +190,8 @@ def _smallest(found: Found) -> str | None:
         return "0: the victim is red alone"
     if found.smallest:
         return f"{found.prefix}, the smallest that is red"
-    return f"{found.prefix}: red, and one shorter is green; a cleaner was seen, so a smaller one may be red, too"
+    why = "runs disagree" if found.noisy else "a cleaner was seen"
+    return f"{found.prefix}: red, and one shorter is green; {why}, so a smaller one may be red, too"
 
 
 def sets(found: Found) -> Iterator[str]:
@@ -302,7 +303,8 @@ def first(size: int) -> str:
 
 def shows(color: str, command: CheckedCommand) -> str:
     """Say what a command line shows, and how it ended when it was run as it is printed."""
-    return f"Shows it {color} (run as printed: {command.ended}):"
+    tries = f" at try {command.tries}" if command.tries > 1 else ""
+    return f"Shows it {color} (run as printed: {command.ended}{tries}):"
 
 
 def result(run: Run, sight: Sight | None) -> str:

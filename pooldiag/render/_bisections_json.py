@@ -13,10 +13,11 @@ from pooldiag.model.bisections import (
 )
 from pooldiag.model.cases import Order
 from pooldiag.model.readings import Reading
-from pooldiag.model.reports import SCHEMA
+from pooldiag.model.schema import SCHEMA
 from pooldiag.render import _json_parts as parts
 from pooldiag.render._facts import run_of_order
-from pooldiag.render._json_parts import Document, Parts
+from pooldiag.render._json_parts import Parts
+from pooldiag.render._json_text import Document, command
 
 
 def bisect_document(writer: Parts, report: BisectReport) -> Document:
@@ -100,7 +101,7 @@ def _confirmation(writer: Parts, one: Confirmation) -> Document:
 
 def _checked(name: str, found: CheckedCommand | None) -> Document:
     return {
-        name: None if found is None else parts.command(found.line),
+        name: None if found is None else command(found.line),
         f"{name}_ended": None if found is None else found.ended,
     }
 

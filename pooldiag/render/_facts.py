@@ -6,15 +6,15 @@ from pooldiag.model.arms import Role
 from pooldiag.model.bisections import BisectReport, OrderResult, OrdersReport
 from pooldiag.model.readings import Sight, Signature
 from pooldiag.model.reports import ArmResult, AttributeReport, Run
-from pooldiag.render._page import Report
+from pooldiag.render._renderer import RunReport
 
 
-def runs_of(report: Report) -> tuple[Run, ...]:
+def runs_of(report: RunReport) -> tuple[Run, ...]:
     """Return the runs that a report tells one by one, in the order of their ids; of a bisection not its probes."""
     return tuple(sorted({run.id: run for run in _runs(report)}.values(), key=_order))
 
 
-def _runs(report: Report) -> Iterator[Run]:
+def _runs(report: RunReport) -> Iterator[Run]:
     match report:
         case AttributeReport():
             yield from (run for arm in report.arms for run in arm.runs)
@@ -70,7 +70,7 @@ def shown_signature(arm: ArmResult, main: Signature | None) -> Signature | None:
     return main if main in signatures else next(iter(signatures), None)
 
 
-def name_bytes(report: Report) -> dict[str, bytes]:
+def name_bytes(report: RunReport) -> dict[str, bytes]:
     """Return the bytes of every case name that is not UTF-8, by the name as it is printed."""
     selections = (run.outcome.selection for run in runs_of(report) if run.outcome.selection is not None)
     once = {id(selection): selection for selection in selections}  # most runs share one, which may be long

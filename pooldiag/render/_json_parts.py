@@ -1,40 +1,16 @@
 """What several reports for machines are made of: JSON objects of a run, its counts, the target, the machine."""
 
-import json
-import math
 from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import Sight, Signature
 from pooldiag.model.reports import DiskReport, LockReport, MachineReport, NextCommand, Run, TargetReport
 from pooldiag.model.runs import Environment
 from pooldiag.model.settings import CommandLine
-from pooldiag.render._page import Report
-from pooldiag.render._text import shell_line, without_surrogates
-
-Document = dict[str, Any]
-
-
-def text(document: Document) -> str:
-    """Return a document as text, in ASCII; a line end is never part of a string."""
-    return json.dumps(_clean(document), indent=2)
-
-
-def _clean(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Replace what JSON cannot say: lone surrogates, and numbers that are not finite."""
-    match value:
-        case str():
-            return without_surrogates(value)
-        case float() if not math.isfinite(value):
-            return str(value)
-        case dict():
-            return {_clean(key): _clean(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_clean(item) for item in value]
-    return value
+from pooldiag.render._json_text import Document, command
+from pooldiag.render._renderer import RunReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,11 +97,6 @@ def assertions(outcome: Outcome | None) -> Document | None:
     return {"passed": outcome.report.assertions_passed, "failed": outcome.report.assertions_failed}
 
 
-def command(line: str | None) -> str | None:
-    """Return a command line without raw bytes, so that strict readers of JSON take it and a shell still does."""
-    return None if line is None else line if without_surrogates(line) == line else shell_line(line)
-
-
 def following(found: NextCommand | None) -> Document:
     """Return the command to type next, and what it is for."""
     return {
@@ -139,7 +110,7 @@ def removed(variables: Iterable[tuple[str, str]]) -> list[Document]:
     return [{"name": name, "value": value} for name, value in variables]
 
 
-def surroundings(report: Report) -> Document:
+def surroundings(report: RunReport) -> Document:
     """Return where and on what a report was made: the same fields in every report."""
     return {
         "invocation": _invocation(report.invocation),

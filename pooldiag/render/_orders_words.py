@@ -13,7 +13,7 @@ from pooldiag.model.cases import Order, OrderKind
 from pooldiag.model.readings import Reading, Signature
 from pooldiag.render import _words as words
 from pooldiag.render._facts import run_of_order
-from pooldiag.render._words import Headline, Tone
+from pooldiag.render._headline import Headline, Tone
 
 ORDERS_SHOWN = 12
 FAILING_SHOWN = 3

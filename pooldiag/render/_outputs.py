@@ -63,8 +63,7 @@ def _telling(report: AttributeReport) -> Iterator[ArmResult]:
 def _censuses(arm: ArmResult) -> Iterator[tuple[Census, str]]:
     for output in arm.shown.outcome.outputs if arm.shown is not None else ():
         if output.census is not None:
-            tensor = "" if output.census.tensor is None else f" {output.census.tensor}"
-            yield output.census, output.path + tensor
+            yield output.census, output.path
 
 
 def _writers(roles: list[str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from rich import box
 from rich.console import Console, Group, JustifyMethod, RenderableType
@@ -16,10 +16,12 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from pooldiag.model.reports import NextCommand
+from pooldiag.render._headline import Headline, Tone
 from pooldiag.render._page import Page
 from pooldiag.render._text import shell_line, visible
-from pooldiag.render._words import Headline, Tone
+
+if TYPE_CHECKING:
+    from pooldiag.model.reports import NextCommand
 
 Column: TypeAlias = tuple[str, JustifyMethod]
 
@@ -123,13 +125,12 @@ class Sheet:
             table.add_column(name, overflow="fold", justify=justify)
         return table
 
-    def commands(self, named: Iterable[tuple[str, str | None]], evidence: Path) -> str:
+    def commands(self, named: Iterable[tuple[str, str | None]], evidence: Path | None = None) -> str:
         """Return what can be copied: each on a line of its own, however long."""
-        lines = ((title, shell_line(line, unicode=self.page.unicode)) for title, line in named if line is not None)
-        folder = visible(str(self._near(evidence)), unicode=self.page.unicode)
-        return "\n".join(
-            f"{self.laid_out([self.text(title, 'bold')])}{line}\n" for title, line in (*lines, ("Evidence:", folder))
-        )
+        lines = [(title, shell_line(line, unicode=self.page.unicode)) for title, line in named if line is not None]
+        if evidence is not None:
+            lines.append(("Evidence:", visible(str(self._near(evidence)), unicode=self.page.unicode)))
+        return "\n".join(f"{self.laid_out([self.text(title, 'bold')])}{line}\n" for title, line in lines)
 
     def _near(self, path: Path) -> Path:
         """Return a path as one would type it in the page's directory."""
@@ -137,7 +138,7 @@ class Sheet:
         return path.relative_to(directory) if directory is not None and path.is_relative_to(directory) else path
 
 
-def following(command: NextCommand | None) -> Iterator[tuple[str, str | None]]:
+def following(command: "NextCommand | None") -> Iterator[tuple[str, str | None]]:
     """Yield the next command under what it is for."""
     if command is not None:
         yield f"Next ({command.purpose}):", command.line

@@ -4,8 +4,6 @@ All of it is plain text that may hold outside text as it came: a layout passes i
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import TypeVar
 
 from pooldiag.model.arms import Role
@@ -22,6 +20,7 @@ from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import Reading, Sight
 from pooldiag.model.reports import ArmResult, AttributeReport, LockReport, Run, TargetReport
 from pooldiag.render._facts import baseline_of, runs_of, seen, short
+from pooldiag.render._headline import Headline, Tone
 
 CANDIDATES_LISTED = 4  # more of them are said in one breath
 NOTES_SHOWN = 12
@@ -40,24 +39,6 @@ _SAW = {
 _TEN = 10
 _MINUTE = 60
 _HOUR = 3600
-
-
-class Tone(StrEnum):
-    """What a headline is about; a layout may give it a color beside its words."""
-
-    GREEN = "green"
-    RED = "red"
-    OPEN = "open"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Headline:
-    """The answer in one line, and what to know and to do first."""
-
-    tone: Tone
-    title: str
-    lines: tuple[str, ...] = ()
-    points: tuple[str, ...] = ()
 
 
 def headline(report: AttributeReport) -> Headline:

@@ -8,20 +8,24 @@ from dataclasses import dataclass
 
 from pooldiag.model.attributions import Attribution, Candidate, Mechanism, Rate, RuledOut
 from pooldiag.model.bisections import BisectReport, OrdersReport
-from pooldiag.model.census import Census, Element, PatternCount, PrintedCensus
+from pooldiag.model.census import PrintedCensus
 from pooldiag.model.outcomes import OutputFile
 from pooldiag.model.readings import Sight, Signature
-from pooldiag.model.reports import SCHEMA, ArmResult, AttributeReport, Run
+from pooldiag.model.reports import ArmResult, AttributeReport, Run
+from pooldiag.model.schema import SCHEMA
 from pooldiag.render import _json_parts as parts
 from pooldiag.render._bisections_json import bisect_document, orders_document
+from pooldiag.render._census_json import census_document
 from pooldiag.render._facts import name_bytes, runs_of, seen, shown_signature
-from pooldiag.render._json_parts import Document, Parts
-from pooldiag.render._page import Page, Report
+from pooldiag.render._json_parts import Parts
+from pooldiag.render._json_text import Document, command, written
+from pooldiag.render._page import Page
+from pooldiag.render._renderer import RunReport
 
 _BETWEEN_RUNS = ",\n    "
 
 
-def render(report: Report, page: Page) -> str:
+def render(report: RunReport, page: Page) -> str:
     """Return the report as one JSON document."""
     return JsonReports()(report, page)
 
@@ -37,7 +41,7 @@ class JsonReports:
         self._runs: dict[str, tuple[Run, Sight | None, str]] = {}
         self._told: set[str] = set()
 
-    def __call__(self, report: Report, page: Page) -> str:  # noqa: ARG002 - a page changes nothing for machines
+    def __call__(self, report: RunReport, page: Page) -> str:  # noqa: ARG002 - a page changes nothing for machines
         """Return the report as one JSON document."""
         return f"{self._text(report)}\n"
 
@@ -47,7 +51,7 @@ class JsonReports:
             self._told.add(run)
             yield run, f"{self._runs[run][2]}\n"
 
-    def _text(self, report: Report) -> str:
+    def _text(self, report: RunReport) -> str:
         writer = _Writer(raw_names=name_bytes(report))
         match report:
             case AttributeReport():
@@ -57,18 +61,18 @@ class JsonReports:
             case OrdersReport():
                 for run in runs_of(report):
                     self._run(writer, run, None)
-                return parts.text(orders_document(writer, report))
+                return written(orders_document(writer, report))
 
     def _attribute(self, writer: "_Writer", report: AttributeReport) -> str:
         sights = {run.id: sight for arm in report.arms for run, sight in zip(arm.runs, arm.sights, strict=False)}
         runs = [self._run(writer, run, sights.get(run.id)) for run in runs_of(report)]
-        text = parts.text(writer.document(report))
+        text = written(writer.document(report))
         if runs:  # a line of this depth is no part of a string: those have no line ends
             text = text.replace('\n  "runs": [],\n', f'\n  "runs": [\n    {_BETWEEN_RUNS.join(runs)}\n  ],\n')
         return text
 
     def _bisect(self, writer: "_Writer", report: BisectReport) -> str:
-        text = parts.text(bisect_document(writer, report))
+        text = written(bisect_document(writer, report))
         if report.attribution is not None:
             inner = self._text(report.attribution).replace("\n", "\n  ")
             text = text.replace('\n  "attribution": null,\n', f'\n  "attribution": {inner},\n')
@@ -81,7 +85,7 @@ class JsonReports:
     def _run(self, writer: "_Writer", run: Run, sight: Sight | None) -> str:
         known, seen_as, text = self._runs.get(run.id, (None, None, ""))
         if known is not run or seen_as is not sight:
-            text = parts.text(writer.run(run, sight)).replace("\n", "\n    ")
+            text = written(writer.run(run, sight)).replace("\n", "\n    ")
             self._runs[run.id] = (run, sight, text)
         return text
 
@@ -114,7 +118,7 @@ class _Writer(Parts):
             "removed_variables": parts.removed(report.removed_variables),
             "notes": report.notes,
             "witnesses": report.witnesses,
-            "reproducer": parts.command(report.reproducer),
+            "reproducer": command(report.reproducer),
             **parts.following(report.next),
             **parts.surroundings(report),
             "mechanisms": _mechanisms(report.mechanisms),
@@ -188,7 +192,7 @@ def _mechanisms(mechanisms: Iterable[Mechanism]) -> list[Document]:
 
 
 def _outputs(outputs: Iterable[OutputFile]) -> list[Document]:
-    return [_census(output.census) | {"path": output.path} for output in outputs if output.census is not None]
+    return [census_document(output.census) | {"path": output.path} for output in outputs if output.census is not None]
 
 
 def _output_problems(outputs: Iterable[OutputFile]) -> list[Document]:
@@ -197,60 +201,6 @@ def _output_problems(outputs: Iterable[OutputFile]) -> list[Document]:
         for output in outputs
         if output.problem is not None
     ]
-
-
-def _census(census: Census) -> Document:
-    return {
-        "path": census.path,
-        "tensor": census.tensor,
-        "format": census.format,
-        "dtype": census.dtype,
-        "sha256": census.sha256 or None,
-        "n": census.n,
-        "nan": census.nan,
-        "inf": census.inf,
-        "positive_inf": census.positive_inf,
-        "negative_inf": census.negative_inf,
-        "zero": census.zero,
-        "negative_zero": census.negative_zero,
-        "subnormal": census.subnormal,
-        "min": census.minimum,
-        "max": census.maximum,
-        "absmax": census.absmax,
-        "min_index": census.minimum_index,
-        "max_index": census.maximum_index,
-        "absmax_index": census.absmax_index,
-        "first": [_element(element) for element in census.first],
-        "nan_patterns": [_pattern(pattern) for pattern in census.nan_patterns],
-        "nan_patterns_complete": census.nan_patterns_complete,
-        "nan_signalling": census.nan_signalling,
-        "nan_at_even": census.nan_at_even,
-        "nan_runs": {
-            "count": census.nan_runs.count,
-            "longest": census.nan_runs.longest,
-            "first": census.nan_runs.first,
-        },
-        "dominant": None if census.dominant is None else _pattern(census.dominant),
-        "dominant_exact": census.dominant_exact,
-        "findings": [
-            {
-                "rule": finding.rule,
-                "text": finding.text,
-                "confidence": finding.confidence,
-                "provenance": finding.provenance,
-            }
-            for finding in census.findings
-        ],
-        "notes": census.notes,
-    }
-
-
-def _element(element: Element) -> Document:
-    return {"value": element.value, "bits": element.bits}
-
-
-def _pattern(pattern: PatternCount) -> Document:
-    return {"bits": pattern.bits, "count": pattern.count}
 
 
 def _printed(line: PrintedCensus) -> Document:

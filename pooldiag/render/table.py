@@ -5,10 +5,11 @@ from pooldiag.model.reports import AttributeReport
 from pooldiag.render._attribute_table import AttributeSheet
 from pooldiag.render._bisect_table import BisectSheet
 from pooldiag.render._orders_table import OrdersSheet
-from pooldiag.render._page import Page, Report
+from pooldiag.render._page import Page
+from pooldiag.render._renderer import RunReport
 
 
-def render(report: Report, page: Page) -> str:
+def render(report: RunReport, page: Page) -> str:
     """Return the report as a terminal of the page's width shows it."""
     match report:
         case AttributeReport():

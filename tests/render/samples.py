@@ -10,8 +10,9 @@ from pathlib import Path
 from pooldiag.render import RENDERERS, Page, Report
 from tests.render.attribute_samples import SAMPLES
 from tests.render.bisect_samples import BISECTIONS, ORDERS
+from tests.render.census_samples import REPORTS
 
-EVERY: dict[str, Report] = {**SAMPLES, **BISECTIONS, **ORDERS}
+EVERY: dict[str, Report] = {**SAMPLES, **BISECTIONS, **ORDERS, **REPORTS}
 
 GOLDEN = Path(__file__).parent / "golden"
 WIDTHS = (80, 140)

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pooldiag.census.files.base import CensusError, shown
+from pooldiag.census.files.base import shown
+from pooldiag.census.layouts import CensusError
 
 STEP_LIMIT = 2_000_000  # opcodes: tens of thousands of tensors
 _SCALARS = (str, bytes, int, float, bool, type(None))

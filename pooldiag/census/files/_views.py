@@ -4,7 +4,8 @@ import io
 import zlib
 from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
 
-from pooldiag.census.files.base import CensusError, Deflated, Place, Scales, Tensor
+from pooldiag.census.files.base import Deflated, Place, Scales, Tensor
+from pooldiag.census.layouts import CensusError
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

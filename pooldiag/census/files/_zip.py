@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from pooldiag.census.files.base import (
-    CensusError,
     Deflated,
     Place,
     check_limit,
@@ -18,6 +17,7 @@ from pooldiag.census.files.base import (
     read_exactly,
     shown,
 )
+from pooldiag.census.layouts import CensusError
 
 MAGIC = b"PK\x03\x04"
 NO_MEMBERS = b"PK\x05\x06"  # what a zip file of nothing begins with

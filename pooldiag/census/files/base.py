@@ -8,22 +8,15 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import BinaryIO, Literal, Protocol, TypeAlias
+from typing import BinaryIO, Protocol
 
-from pooldiag.census.layouts import LAYOUTS, Layout
-from pooldiag.errors import PooldiagError
+from pooldiag.census.layouts import LAYOUTS, ByteOrder, CensusError, Layout
 
 TENSOR_LIMIT = 100_000
 NAME_LIMIT = 1024  # characters
 RANK_LIMIT = 64  # axes, as in NumPy
 ELEMENT_LIMIT = 2**63
 HEAD_BYTES = 512  # what formats want to see of a file to recognise it
-
-ByteOrder: TypeAlias = Literal["little", "big"]
-
-
-class CensusError(PooldiagError):
-    """A file cannot be counted: it is damaged, hostile, or not of the type that was named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,6 @@ from typing import BinaryIO
 
 from pooldiag.census.files.base import (
     NAME_LIMIT,
-    ByteOrder,
-    CensusError,
     Declared,
     ElementType,
     Obstacle,
@@ -29,6 +27,7 @@ from pooldiag.census.files.base import (
     read_exactly,
     shown,
 )
+from pooldiag.census.layouts import ByteOrder, CensusError
 
 MAGIC = b"GGUF"
 HEADER_LIMIT = 2**25  # bytes: vocabularies stand in it

@@ -8,8 +8,6 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from pooldiag.census.files.base import (
-    ByteOrder,
-    CensusError,
     Declared,
     ElementType,
     Obstacle,
@@ -23,7 +21,7 @@ from pooldiag.census.files.base import (
     read_exactly,
     shown,
 )
-from pooldiag.census.layouts import Layout
+from pooldiag.census.layouts import ByteOrder, CensusError, Layout
 
 MAGIC = b"\x93NUMPY"
 HEADER_LIMIT = 10_000  # bytes, NumPy's own; a longer one could exhaust Python's parser

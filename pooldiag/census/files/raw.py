@@ -3,16 +3,8 @@
 from dataclasses import replace
 from typing import BinaryIO
 
-from pooldiag.census.files.base import (
-    CensusError,
-    Declared,
-    ElementType,
-    Place,
-    Tensor,
-    file_size,
-    plain_tensor,
-    read_exactly,
-)
+from pooldiag.census.files.base import Declared, ElementType, Place, Tensor, file_size, plain_tensor, read_exactly
+from pooldiag.census.layouts import CensusError
 
 SKIP_BYTES = 2**16
 

@@ -8,7 +8,6 @@ from typing import BinaryIO
 
 from pooldiag.census.files.base import (
     ELEMENT_LIMIT,
-    CensusError,
     Declared,
     ElementType,
     Obstacle,
@@ -24,6 +23,7 @@ from pooldiag.census.files.base import (
     read_exactly,
     shown,
 )
+from pooldiag.census.layouts import CensusError
 
 HEADER_LIMIT = 2**24  # bytes; the format itself allows 100 MB, which no list of tensors needs
 ENTRY_LIMIT = 2**14  # bytes of what is said of one tensor

@@ -9,8 +9,6 @@ from pooldiag.census.files._views import open_place
 from pooldiag.census.files._zip import MAGIC, Member, first_name, zip_members
 from pooldiag.census.files.base import (
     NAME_LIMIT,
-    ByteOrder,
-    CensusError,
     Declared,
     ElementType,
     Tensor,
@@ -23,6 +21,7 @@ from pooldiag.census.files.base import (
     read_exactly,
     shown,
 )
+from pooldiag.census.layouts import ByteOrder, CensusError
 
 PICKLE = "/data.pkl"
 PICKLE_LIMIT = 2**24  # bytes

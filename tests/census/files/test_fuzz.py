@@ -6,7 +6,8 @@ from random import Random
 import pytest
 
 from pooldiag.census.files import FORMATS, recognise
-from pooldiag.census.files.base import HEAD_BYTES, CensusError
+from pooldiag.census.files.base import HEAD_BYTES
+from pooldiag.census.layouts import CensusError
 from tests.census.files.reading import GOOD, contents, listed, sample
 
 SMALL = 1700  # bytes; larger files are cut at some places only, and damaged less often

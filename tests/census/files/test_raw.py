@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pooldiag.census.files import FORMATS, open_tensor
-from pooldiag.census.files.base import CensusError, Declared
-from pooldiag.census.layouts import LAYOUTS
+from pooldiag.census.files.base import Declared
+from pooldiag.census.layouts import LAYOUTS, CensusError
 from tests.census.files.reading import contents, listed
 
 F32, BF16, E2M1 = LAYOUTS["f32"], LAYOUTS["bf16"], LAYOUTS["e2m1"]

@@ -8,8 +8,8 @@ from typing import BinaryIO
 import pytest
 
 from pooldiag.census.files import FORMATS, open_tensor, recognise
-from pooldiag.census.files.base import HEAD_BYTES, CensusError, Declared, TensorFile
-from pooldiag.census.layouts import LAYOUTS
+from pooldiag.census.files.base import HEAD_BYTES, Declared, TensorFile
+from pooldiag.census.layouts import LAYOUTS, CensusError
 from tests.census.files.reading import GOOD, declared, listed, sample
 
 EACH_SAMPLE = [(name, file) for name, files in GOOD.items() for file in files]

@@ -4,8 +4,8 @@ import struct
 
 import pytest
 
-from pooldiag.census.files.base import CensusError, Declared
-from pooldiag.census.layouts import LAYOUTS
+from pooldiag.census.files.base import Declared
+from pooldiag.census.layouts import LAYOUTS, CensusError
 from tests.census.files.reading import contents, listed, sample
 
 F32 = bytes.fromhex("0000803f 00000040 0000c07f 00000080 0000807f c2160100")

@@ -1,0 +1,85 @@
+"""The map of a tensor as a picture in a file: SVG with the counts of each cell, or PNG."""
+
+import struct
+import zlib
+from collections.abc import Iterator
+
+from pooldiag.model.census import Census
+from pooldiag.render._picture import STRIP_LINE, Cell, Grid, bad_cells, grid
+from pooldiag.render._text import visible
+
+LINES = 256
+_SIDE = 512  # pixels that a picture has at least, if there are cells to show on them
+_FINITE, _LITTLE, _ALL, _INFINITE = (232, 232, 232), (255, 190, 170), (190, 20, 20), (40, 90, 200)
+
+
+def picture_file(census: Census, suffix: str) -> bytes:
+    """Return the picture of a census, as a file with this suffix has it; one cell that is empty without a map."""
+    rows = census.shape is not None and sum(size > 1 for size in census.shape) > 1
+    found = grid(census, columns=LINES if rows else STRIP_LINE, lines=LINES if rows else STRIP_LINE)
+    if found is None:
+        found = Grid(lines=((Cell(nan=0, inf=0, size=0),),), labels=("0",), cell="no element")
+    title = visible(
+        f"{census.path}{'' if census.tensor is None else f' {census.tensor}'}: nan={census.nan} inf={census.inf}"
+        f" of n={census.n}; a cell is {found.cell}"
+    )
+    return _png(found, title) if suffix.lower() == ".png" else _svg(found, title).encode()
+
+
+def _color(cell: Cell) -> tuple[int, int, int]:
+    if not cell.nan:
+        return _INFINITE if cell.inf else _FINITE
+    share = cell.nan / cell.size
+    red, green, blue = (round(low + (high - low) * share) for low, high in zip(_LITTLE, _ALL, strict=True))
+    return red, green, blue
+
+
+def _scale(found: Grid) -> int:
+    """Return how many pixels wide and high a cell is."""
+    return max(1, _SIDE // max(len(found.lines), len(found.lines[0])))
+
+
+def _png(found: Grid, title: str) -> bytes:
+    scale = _scale(found)
+    width, height = len(found.lines[0]) * scale, len(found.lines) * scale
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)  # 8 bits a channel, RGB
+    data = zlib.compress(b"".join(_scan_lines(found, scale)))
+    text = b"Title\0" + title.encode("latin-1", "replace")
+    parts = ((b"IHDR", header), (b"tEXt", text), (b"IDAT", data), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*part) for part in parts)
+
+
+def _scan_lines(found: Grid, scale: int) -> Iterator[bytes]:
+    """Yield the lines of pixels; a shorter last line of cells is filled up with white."""
+    columns = len(found.lines[0])
+    for line in found.lines:
+        pixels = b"".join(bytes(_color(cell)) * scale for cell in line)
+        yield (b"\0" + pixels.ljust(columns * scale * 3, b"\xff")) * scale
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def _svg(found: Grid, title: str) -> str:
+    scale = _scale(found)
+    width, height = len(found.lines[0]) * scale, len(found.lines) * scale
+    cells = "\n".join(_svg_cell(found, *bad, scale) for bad in bad_cells(found))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">\n'
+        f"<title>{_escaped(title)}</title>\n"
+        f'<rect width="{width}" height="{height}" fill="rgb{_FINITE}"/>\n'
+        f"{cells}\n</svg>\n"
+    )
+
+
+def _svg_cell(found: Grid, row: int, column: int, cell: Cell, scale: int) -> str:
+    words = f"line {_escaped(found.labels[row])}, cell {column}: nan={cell.nan} inf={cell.inf} of n={cell.size}"
+    return (
+        f'<rect x="{column * scale}" y="{row * scale}" width="{scale}" height="{scale}" fill="rgb{_color(cell)}">'
+        f"<title>{words}</title></rect>"
+    )
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

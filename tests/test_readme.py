@@ -103,7 +103,7 @@ def help_of(command: str) -> str:
 
 
 def test_the_options_that_readme_names_are_options() -> None:
-    help_text = "".join(map(help_of, ("attribute", "bisect", "orders")))
+    help_text = "".join(map(help_of, ("attribute", "bisect", "orders", "census")))
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
     assert named
     assert named <= set(re.findall(r"--[a-z][a-z-]+", help_text))

@@ -161,4 +161,4 @@ def _tell_progress(text: str) -> None:
 
 
 def _columns() -> int:
-    return os.get_terminal_size(sys.stderr.fileno()).columns
+    return os.get_terminal_size(sys.stderr.fileno()).columns or 80  # a terminal that does not say it

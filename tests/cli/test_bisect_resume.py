@@ -122,14 +122,14 @@ def test_another_terminal_session_goes_on_as_well(suite: Path, tmp_path: Path) -
 
 
 def test_a_run_that_was_cut_off_by_a_short_limit_is_made_again_with_a_longer_one(suite: Path, tmp_path: Path) -> None:
-    variables = Suite(cases=13, polluters="5", how="hang").variables
+    variables = Suite(cases=4, polluters="2", how="hang").variables
     words = ("--no-lock", "--no-arms", "--grace=1")
     with started(*words, "--timeout=1", suite, command="bisect", cwd=tmp_path, **variables) as begun:
         wait_until(lambda: len(entries(tmp_path, "finished")) >= 3, "three runs finished")
         begun.process.kill()
         begun.process.wait()
-    report = bisect("--no-arms", "--grace=1", "--timeout=2", "--resume", suite, cwd=tmp_path, **variables)
-    assert (report["status"], report["recalled"], report["polluters"]) == ("found", 0, names(5))
+    report = bisect("--no-arms", "--grace=1", "--timeout=1500ms", "--resume", suite, cwd=tmp_path, **variables)
+    assert (report["status"], report["recalled"], report["polluters"]) == ("found", 0, names(2))
 
 
 def test_what_keeps_runs_from_being_taken_over_is_told(suite: Path, tmp_path: Path) -> None:

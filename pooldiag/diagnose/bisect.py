@@ -66,7 +66,7 @@ class _Bisection:
         if known.chosen is None:
             return
         known.reduction = self._reduce(prober, known.chosen)
-        if self._red_places(known.reduction) is not None:
+        if _red_places(known.reduction) is not None:
             self._show(prober, known.chosen)
 
     def report(self, *, partial: bool, blocked: BlockedError | None = None) -> BisectReport:
@@ -140,12 +140,6 @@ class _Bisection:
             self._tools.progress.told(self._known.searching())
         self._keep(self.report(partial=True))
 
-    def _red_places(self, reduction: Reduction) -> Places | None:
-        """Return the smallest red selection that is known, be the search at its end or not."""
-        if reduction.status is ReductionStatus.GREEN:
-            return None
-        return reduction.polluters if reduction.polluters or reduction.red_alone else reduction.known.red
-
     def _show(self, prober: Prober, chosen: Chosen) -> None:
         """Try the lines that show it, and run the arms on it; what blocks that changes nothing in what was found."""
         try:
@@ -160,7 +154,7 @@ class _Bisection:
         """Try both lines; where one shows something else than the search saw, search again, believing no single run."""
         for steady in (True, False):
             reduction = self._known.reduction
-            red = None if reduction is None else self._red_places(reduction)
+            red = None if reduction is None else _red_places(reduction)
             if reduction is None or red is None or self._over("commands"):
                 return None
             places = (*red, chosen.place)
@@ -235,6 +229,13 @@ class _Bisection:
         confirmation = Confirmation(arm=result.arm, run=run, sight=seen)
         self._known.confirmations = (*self._known.confirmations, confirmation)
         self._keep(self.report(partial=True))
+
+
+def _red_places(reduction: Reduction) -> Places | None:
+    """Return the smallest red selection that is known, be the search at its end or not."""
+    if reduction.status is ReductionStatus.GREEN:
+        return None
+    return reduction.polluters if reduction.polluters or reduction.red_alone else reduction.known.red
 
 
 def _green_arms(report: AttributeReport | None) -> Iterator[ArmResult]:

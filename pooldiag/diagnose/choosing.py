@@ -84,10 +84,18 @@ class Chooser:
             self.whole.append(run)
             if run.reading.reading is Reading.VOID:
                 raise BlockedError(run.reading.void_reason or "void")
-            if self._candidates() or (named is not None and self.settings.wanted is None and run.reading.signatures):
+            if self._shows(run, named):
                 return
         if self.settings.wanted is not None:
             self.reason = f"{self.settings.wanted} did not show in {len(self.whole)} runs of the whole order"
+
+    def _shows(self, run: Run, named: Case | None) -> bool:
+        """Tell whether a run shows what may be followed; of a victim that passes further runs may show more."""
+        found = self._candidates()
+        if named is None or self.settings.wanted is not None:
+            return bool(found)
+        is_missing = result_of(run.outcome, named) is None
+        return is_missing or any(one.case in {None, named.name} for one in found)
 
     def _candidates(self) -> list[Signature]:
         """Return the reds of the last whole run that may be followed, the main one first."""

@@ -11,9 +11,10 @@ from itertools import accumulate
 
 from pooldiag.model.readings import Reading
 from pooldiag.reduce.belief import Belief, best_share, channel_bits, single_belief
-from pooldiag.reduce.probe import Bench, DisagreementError, Phase, Positions
+from pooldiag.reduce.probe import Bench, BudgetSpentError, DisagreementError, Phase, Positions
 
 _EARLIER_PRIOR = 0.05  # that an earlier case, too, makes the victim red by itself
+_MOST_GREENS = 200  # in a row; at a rate of 5 %, half of the runs with the polluter, 1 search in 160 is given up so
 _HARDLY_ONE = 0.99  # that it is no single case, at which the search for one ends
 _DRY = 10  # after so many greens the whole order is asked for its rate: it may take several cases
 _NEARLY_BEST = 0.99
@@ -45,8 +46,10 @@ def unsteady_polluter(bench: Bench, confidence: float) -> tuple[int, float] | No
     ends it. The whole order must have been red once.
     """
     bench.monotone = bench.steady = False
-    dry = 0
+    dry = greens = 0
     while not bench.counts(()).red:
+        if greens >= _MOST_GREENS:
+            raise BudgetSpentError(f"{greens} runs in a row were green: it is red too seldom to be searched for")
         belief = single_belief(bench)
         bench.begin(Phase.NOISE, _most_left(belief))
         best = belief.best
@@ -59,6 +62,7 @@ def unsteady_polluter(bench: Bench, confidence: float) -> tuple[int, float] | No
         asked = _doubted(bench, best, belief.rate, confidence) if proven else telling
         reading = bench.clear_again(asked)
         dry = 0 if reading is Reading.RED or asked == bench.everything else dry + 1
+        greens = 0 if reading is Reading.RED else greens + 1
     return None
 
 

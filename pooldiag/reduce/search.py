@@ -42,6 +42,7 @@ runs. So right in 97 % there and wrong in 5 % here take 32.4 runs, but for basel
 _MOST_TURNS = 14  # further runs of both ends, when the first ones leave too much to chance
 _SEVERAL = 0.9  # that several act together, at whatever confidence
 _REDS_FOR_A_RATE = 3
+_RUNS_FOR_A_RATE = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,9 +273,10 @@ class _Search:
         """Estimate the red rate of the whole order from the runs up to its third red (Haldane 1945, Nature 155:49)."""
         bench = self.bench
         bench.begin(Phase.NOISE, _MOST_TURNS)
-        while bench.counts(bench.everything).red < _REDS_FOR_A_RATE:
+        while (counts := bench.counts(bench.everything)).red < _REDS_FOR_A_RATE:
+            if counts.total >= _RUNS_FOR_A_RATE:
+                raise BudgetSpentError(f"red in {counts.red} of {counts.total} runs of the order: too seldom to search")
             bench.clear_again(bench.everything)
-        counts = bench.counts(bench.everything)
         return (counts.red - 1) / (counts.red + counts.green)  # lower than the estimate, and never 1
 
     def _note_set(self, found: Positions) -> None:

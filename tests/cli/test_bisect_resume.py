@@ -132,6 +132,22 @@ def test_a_run_that_was_cut_off_by_a_short_limit_is_made_again_with_a_longer_one
     assert (report["status"], report["recalled"], report["polluters"]) == ("found", 0, names(2))
 
 
+def test_a_case_that_took_the_machine_down_is_known_afterwards(suite: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    variables = Suite(cases=6, polluters="2", victim=5, how="hang", log=log).variables
+    words = ("--no-arms", "--timeout=2", "--grace=1", "--max-runs=3")
+    with started("--no-lock", *words, suite, command="bisect", cwd=tmp_path, **variables) as begun:
+        wait_until(lambda: log.exists() and runs_of(log) == [(1, 2, 3, 4, 5)], "the victim runs")
+        begun.process.kill()
+        begun.process.wait()
+    (path,) = tmp_path.glob(".pooldiag/*/journal.jsonl")
+    boot = journal(tmp_path)[0]["boot"]
+    path.write_text(path.read_text().replace(boot, "another start of the machine"))
+    report = bisect(*words, "--resume", suite, cwd=tmp_path, **variables)
+    assert (report["victim"], report["signature"]["place"]) == (name(5), "took the machine down")
+    assert any("took the machine down, 1x" in note for note in report["notes"])
+
+
 def test_what_keeps_runs_from_being_taken_over_is_told(suite: Path, tmp_path: Path) -> None:
     with started("--no-lock", "--no-arms", suite, command="bisect", cwd=tmp_path, **SHAPE.variables) as begun:
         wait_until(partial(has_finished, tmp_path, 4), "four runs finished")

@@ -296,3 +296,9 @@ def test_progress_is_told_after_each_run_and_promises_no_less_than_it_takes() ->
         assert search[0].most_left + 1 >= len(confirmed)
         assert told[-1].known.red == (polluter,)
         assert (told[-1].known.red_prefix, told[-1].known.green_prefix) == (polluter + 1, polluter)
+
+
+def test_a_red_that_hardly_ever_shows_again_is_given_up_in_the_end() -> None:
+    answer = reduce_order(lambda _: Reading.GREEN, 12, memory={tuple(range(12)): (Reading.RED,)})
+    assert answer.status is not ReductionStatus.FOUND
+    assert answer.runs <= 250

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -138,8 +139,10 @@ def folder_name(command: str, target: str, now: datetime) -> str:
     return f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{command}-{_plain(target)}"
 
 
-def unfinished(parent: Path, *, command: str, target: str) -> Path | None:
-    """Find the folder of the last diagnosis of this kind that has a journal, and no whole report; None without one."""
+def unfinished(
+    parent: Path, *, command: str, target: str, accepted: Callable[[Path], bool] = lambda _: True
+) -> Path | None:
+    """Find the folder of the last accepted diagnosis of this kind that has a journal and no whole report, if any."""
     pattern = re.compile(rf"(?P<first>\d{{8}}T\d{{6}}Z-{command}-{re.escape(_plain(target))})(-(?P<number>\d+))?")
     home = parent / FOLDER
     try:
@@ -152,7 +155,8 @@ def unfinished(parent: Path, *, command: str, target: str) -> Path | None:
     # `a-2` is the second diagnosis of `a` in one second, or one of `a-2`.
     own = [match for match in found if match["number"] is None or match["first"] in names]
     newest_first = sorted(own, key=lambda match: (match["first"], int(match["number"] or 1)), reverse=True)
-    return next((home / match[0] for match in newest_first if _is_unfinished(home / match[0])), None)
+    folders = (home / match[0] for match in newest_first)
+    return next((folder for folder in folders if _is_unfinished(folder) and accepted(folder)), None)
 
 
 def _plain(target: str) -> str:

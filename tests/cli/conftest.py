@@ -17,6 +17,24 @@ __all__ = ["hold_lock", "mount_tmpfs"]
 
 
 @pytest.fixture
+def blind(examples_build: Path) -> Path:
+    """The example runtime with its fault."""
+    return examples_build / "devicepool" / "blind" / "test_forward"
+
+
+@pytest.fixture
+def keyed(examples_build: Path) -> Path:
+    """The example runtime as it was mended."""
+    return examples_build / "devicepool" / "keyed" / "test_forward"
+
+
+@pytest.fixture
+def checkpoint() -> str:
+    """What one of its cases needs to run at all."""
+    return str(Path(__file__).parents[2] / "examples" / "devicepool" / "shipped.ckpt")
+
+
+@pytest.fixture
 def zoo(examples_build: Path) -> Path:
     """The folder with the targets that each hold one trap."""
     return examples_build / "zoo"

@@ -13,21 +13,6 @@ SHIPPED = "SHIPPED 21.00B forward is finite on CUDA"
 SEED_7 = ("--order=rand", "--seed=7")
 
 
-@pytest.fixture
-def blind(examples_build: Path) -> Path:
-    return examples_build / "devicepool" / "blind" / "test_forward"
-
-
-@pytest.fixture
-def keyed(examples_build: Path) -> Path:
-    return examples_build / "devicepool" / "keyed" / "test_forward"
-
-
-@pytest.fixture
-def checkpoint() -> str:
-    return str(Path(__file__).parents[2] / "examples" / "devicepool" / "shipped.ckpt")
-
-
 def test_the_loud_direction_is_cross_device_reuse_established(blind: Path, tmp_path: Path) -> None:
     report = diagnose(*SEED_7, blind, cwd=tmp_path)
     assert (report["status"], report["mechanism"]) == ("established", "cross-device-reuse")

@@ -19,11 +19,6 @@ def vacuous(examples_build: Path) -> Path:
     return examples_build / "zoo" / "vacuous"
 
 
-@pytest.fixture
-def blind(examples_build: Path) -> Path:
-    return examples_build / "devicepool" / "blind" / "test_forward"
-
-
 def test_a_script_is_a_black_box_and_told_so(tmp_path: Path) -> None:
     report = diagnose(script(tmp_path, "exit 0"), cwd=tmp_path)
     assert (report["status"], report["target"]["framework"]) == ("green", "blackbox")

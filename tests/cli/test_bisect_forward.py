@@ -4,8 +4,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.cli.command import LIMIT_SECONDS, bisect, diagnose, environment, shell, survey
 
 OUTPUTS = ("--outputs=video.bin:f32", "--outputs=audio.bin:f32")
@@ -15,21 +13,6 @@ RESIDENT = "device-resident forward matches upstream (CPU backend)"
 SHIPPED = "SHIPPED 21.00B forward is finite on CUDA"
 SEED_7 = ("--order=rand", "--seed=7")
 SIGSEGV = 139
-
-
-@pytest.fixture
-def blind(examples_build: Path) -> Path:
-    return examples_build / "devicepool" / "blind" / "test_forward"
-
-
-@pytest.fixture
-def keyed(examples_build: Path) -> Path:
-    return examples_build / "devicepool" / "keyed" / "test_forward"
-
-
-@pytest.fixture
-def checkpoint() -> str:
-    return str(Path(__file__).parents[2] / "examples" / "devicepool" / "shipped.ckpt")
 
 
 def plainly(target: Path, order: str, cases: list[str], *, cwd: Path, **changes: str) -> int:

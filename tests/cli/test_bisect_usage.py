@@ -18,11 +18,6 @@ from tests.cli.command import FLOORS, Said, diagnose, environment, one_problem, 
 VICTIM = "bf16 production forward, one layer (CPU backend)"
 
 
-@pytest.fixture
-def blind(examples_build: Path) -> Path:
-    return examples_build / "devicepool" / "blind" / "test_forward"
-
-
 Plan = Callable[..., str]
 Refusal = Callable[..., Said]
 Reporter = Callable[..., Path]
@@ -227,6 +222,7 @@ def report(blind: Path, tmp_path: Path) -> Reporter:
         time = f"20260101T00000{len(list(tmp_path.glob('.pooldiag/*')))}Z"
         folder = tmp_path / ".pooldiag" / f"{time}-{command}-{name}"
         folder.mkdir(parents=True)
+        (folder / "journal.jsonl").touch()
         (folder / "report.json").write_text(json.dumps(document))
         return folder
 
@@ -404,6 +400,7 @@ def test_the_newest_interrupted_bisection_of_the_target_is_gone_on_with(
     same_second = [early.with_name(f"{early.name}-{number}") for number in (10, 2, 9)]
     for folder in same_second:
         folder.mkdir()
+        (folder / "journal.jsonl").touch()
     assert fact(planned("--resume", blind), "goes on") == str(same_second[0])
 
 

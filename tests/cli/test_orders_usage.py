@@ -9,11 +9,6 @@ from tests.cli.command import Said, one_problem, script
 
 
 @pytest.fixture
-def blind(examples_build: Path) -> Path:
-    return examples_build / "devicepool" / "blind" / "test_forward"
-
-
-@pytest.fixture
 def planned(typed: Callable[..., Said]) -> Callable[..., list[str]]:
     """Return what the plan says of the orders, one line each."""
 

@@ -27,6 +27,7 @@ class _Elements:
 
     bits: NDArray[np.unsignedinteger]
     layout: Layout
+    shape: tuple[int, ...]
     unpacked: bool = False
     notes: tuple[str, ...] = ()
 
@@ -42,17 +43,18 @@ def take_census(
     """
     if is_on_gpu(array):
         try:
-            return _finish(*_count_on_gpu(open_gpu_array(array, dtype=dtype, name=name), blocks), name=name)
+            found = open_gpu_array(array, dtype=dtype, name=name)
+            return _finish(*_count_on_gpu(found, blocks), name=name, shape=found.shape)
         except NoGpuError as error:
             note = f"counted on the host, from a copy: {error}"
         elements = _elements(copy_to_host(array, name=name, reason=note), dtype=dtype, name=name)
-        return _finish(_count_on_host(elements, blocks), (note, *elements.notes), name=name)
+        return _finish(_count_on_host(elements, blocks), (note, *elements.notes), name=name, shape=elements.shape)
     elements = _elements(array, dtype=dtype, name=name)
-    return _finish(_count_on_host(elements, blocks), elements.notes, name=name)
+    return _finish(_count_on_host(elements, blocks), elements.notes, name=name, shape=elements.shape)
 
 
-def _finish(tally: Tally, notes: tuple[str, ...], *, name: str) -> Census:
-    census = replace(tally.census(name), format="array", notes=notes)
+def _finish(tally: Tally, notes: tuple[str, ...], *, name: str, shape: tuple[int, ...]) -> Census:
+    census = replace(tally.census(name), format="array", shape=shape, notes=notes)
     return replace(census, findings=findings(census))
 
 
@@ -99,15 +101,18 @@ def _elements(array: object, *, dtype: str | None, name: str) -> _Elements:
     if not isinstance(array, np.ndarray) and isinstance(array, Exporter):
         return _exported(array, dtype=dtype, name=name)
     found = np.asarray(array)
+    shape = found.shape
     notes: tuple[str, ...] = ()
+    if isinstance(array, np.ma.MaskedArray):
+        notes = ("its mask is ignored: the elements under it are counted too",)
     if found.dtype.kind == "c":
         parts = found.dtype.newbyteorder("=").type(0).real.dtype.newbyteorder(found.dtype.byteorder)
-        found = np.ascontiguousarray(found).reshape(-1).view(parts)
-        notes = ("complex numbers are counted as pairs, real part first",)
+        found, shape = np.ascontiguousarray(found).reshape(-1).view(parts), (*shape, 2)
+        notes = (*notes, "complex numbers are counted as pairs, real part first")
     own = found.dtype.name
     layout = _layout(own if dtype is None else dtype, found.dtype.itemsize, own=own, name=name)
     bits = found.view(np.dtype(f"u{found.dtype.itemsize}").newbyteorder(found.dtype.byteorder))
-    return _Elements(bits=bits, layout=layout, unpacked=own == _UNPACKED_FP4, notes=notes)
+    return _Elements(bits=bits, layout=layout, shape=shape, unpacked=own == _UNPACKED_FP4, notes=notes)
 
 
 def _exported(array: Exporter, *, dtype: str | None, name: str) -> _Elements:
@@ -120,7 +125,8 @@ def _exported(array: Exporter, *, dtype: str | None, name: str) -> _Elements:
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise CensusError(f"{name}: it cannot be taken over by DLPack: {error}", hint=_VIEW_HINT) from error
     own = unsigned.layout.name if unsigned.layout is not None else ""
-    return _Elements(bits=bits, layout=_layout(dtype or own, bits.itemsize, own=own, name=name))
+    layout = _layout(dtype or own, bits.itemsize, own=own, name=name)
+    return _Elements(bits=bits, layout=layout, shape=bits.shape)
 
 
 def _layout(wanted: str, item_bytes: int, *, own: str, name: str) -> Layout:
@@ -128,7 +134,8 @@ def _layout(wanted: str, item_bytes: int, *, own: str, name: str) -> Layout:
     try:
         layout = find_layout(wanted)
     except UsageError as error:
-        raise CensusError(f"{name}: no census of elements of type {wanted}", hint=_VIEW_HINT) from error
+        hint = _VIEW_HINT if wanted == own else error.hint
+        raise CensusError(f"{name}: no census of elements of type {wanted}", hint=hint) from error
     if layout.item_bytes != item_bytes:
         raise CensusError(
             f"{name}: its elements ({own}) are of {item_bytes} bytes, {layout.name} is of {layout.item_bytes}",

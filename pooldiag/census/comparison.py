@@ -20,7 +20,7 @@ from pooldiag.census.comparison_values import (
     steps,
     zeros,
 )
-from pooldiag.census.findings import Rule
+from pooldiag.census.findings import Rule, counted
 from pooldiag.census.layouts import ByteOrder, CensusError, FloatLayout, Layout
 from pooldiag.census.marks import Flags, Indices, flagged
 from pooldiag.census.reading import ElementReader, Patterns, as_stored
@@ -96,7 +96,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
             " units in the last place are not"
         )
     if here.n != there.n:
-        yield f"{here.n} elements here, {there.n} in the reference: the first {comparison.n} are compared"
+        yield f"{counted(here.n, 'element')} here, {there.n} in the reference: the first {comparison.n} are compared"
     elif comparison.shapes_differ:
         yield f"shape {here.shape} here, {there.shape} in the reference: compared in the order of the files"
 
@@ -342,7 +342,6 @@ def _zeros_here(comparison: Comparison) -> str | None:
 
 RULES: tuple[Rule[Comparison], ...] = (
     Rule(
-        number="R13",
         name="nan-bits",
         confidence="high",
         provenance="IEEE 754-2019, 6.2.3 and 6.3: which payload a NaN takes over is open, and its sign means nothing",
@@ -350,7 +349,6 @@ RULES: tuple[Rule[Comparison], ...] = (
         read=_nan_bits,
     ),
     Rule(
-        number="R12",
         name="zeros-here",
         confidence="low, a hint",
         provenance="the operating system hands out zeroed pages; unguarded casts from f32 to bf16, by arithmetic",

@@ -44,6 +44,7 @@ class DeviceArray(Protocol):
     size: int
     itemsize: int
     ndim: int
+    shape: tuple[int, ...]
     dtype: np.dtype[np.unsignedinteger]
     device: _Place
 
@@ -120,13 +121,14 @@ def load_cupy() -> ModuleType:
 class GpuArray:
     """The bits of an array on a GPU, in row-major order."""
 
-    def __init__(self, cupy: ModuleType, flat: DeviceArray, layout: Layout, *, name: str) -> None:
-        """Take a contiguous array of unsigned integers."""
+    def __init__(self, cupy: ModuleType, bits: DeviceArray, layout: Layout, *, name: str) -> None:
+        """Take an array of unsigned integers."""
         self._cupy = cupy
-        self._flat = flat
+        self._flat: DeviceArray = cupy.ascontiguousarray(bits).reshape(-1)
+        self.shape = tuple(bits.shape)
         self._name = name
         self.layout = layout
-        self.n = flat.size
+        self.n = self._flat.size
         self.pieces = 0
 
     @property
@@ -193,7 +195,7 @@ def _opened(cupy: ModuleType, take: Callable[[], DeviceArray], dtype: Callable[[
         raise CensusError(f"{name}: {error.problem}", hint=error.hint) from error
     if layout.per_item > 1 or layout.item_bytes != bits.itemsize:
         raise NoGpuError(f"elements of {bits.itemsize} bytes are not counted as {layout.name} there")
-    return GpuArray(cupy, cupy.ascontiguousarray(bits).reshape(-1), layout, name=name)
+    return GpuArray(cupy, bits, layout, name=name)
 
 
 def _name_of(unsigned: AsUnsigned) -> str:

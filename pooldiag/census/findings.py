@@ -23,10 +23,13 @@ _SIGNED_NAN = {"f64": "0xfff8000000000000", "f32": "0xffc00000", "f16": "0xfe00"
 _ALL_ONES_BF16 = {"bf16": "0xffff", "f32": "0xffff0000"}
 
 _MANY_PATTERNS = 16
+_MANY_ELEMENTS = 16  # fewer show no uniformity
 _FEW_PATTERNS = 4
 _ENOUGH_NAN = 50  # by chance 51 NaN are all at even indices once in 10^15 times
 _CHANCE = 1e-6
 _ALIGNED = 64  # elements
+_UNTYPED = {"raw", "array"}  # formats of which the user says what type they are of, or can
+_NARROW = 2  # bytes of a type of which a repeated byte is a number like others
 _LAUNDERED = 100  # -0.0 is many from one element in so many
 
 
@@ -34,12 +37,12 @@ _LAUNDERED = 100  # -0.0 is many from one element in so many
 class Rule(Generic[_T]):
     """One thing to see in a census, or in a comparison: `read` says it in words, or None when it is not there."""
 
-    number: str  # that of the rule it carries out; one rule may be carried out with several confidences
     name: str
     confidence: str
     provenance: str
     limits: str
     read: Callable[[_T], str | None]
+    other_type: bool = False  # it says that the elements are of another type than they are read as
 
     def finding(self, subject: _T) -> Finding | None:
         """Apply the rule: what is seen, and at once what it does not say."""
@@ -60,9 +63,16 @@ def _one_nan(census: Census) -> str | None:
     return census.nan_patterns[0].bits if len(census.nan_patterns) == 1 and census.nan_patterns_complete else None
 
 
+def _everywhere(census: Census) -> str | None:
+    """Return the pattern that all elements have, if it is a NaN."""
+    return _one_nan(census) if census.nan == census.n else None
+
+
 def _uniform_nan(census: Census) -> str | None:
-    if census.nan < census.n or (bits := _one_nan(census)) is None:
+    if census.n < _MANY_ELEMENTS or (bits := _everywhere(census)) is None:
         return None
+    if _fill(census) or _short_fill(census):
+        return None  # memory that was never written, and not raw garbage, would contradict each other
     return (
         f"all {census.n} elements are NaN with one pattern, {bits}: computed from a contaminated input and spread"
         " (IEEE 754-2019, 6.2: a NaN goes through), or filled; raw bytes would be mostly finite, and their NaN of many"
@@ -71,10 +81,8 @@ def _uniform_nan(census: Census) -> str | None:
 
 
 def _nvidia_nan(census: Census) -> str | None:
-    if _uniform_nan(census) is None:
-        return None
-    bits = census.nan_patterns[0].bits
-    if (known := _NVIDIA_NAN.get((census.dtype, bits))) is None:
+    bits = _everywhere(census)
+    if bits is None or (known := _NVIDIA_NAN.get((census.dtype, bits))) is None:
         return None
     return (
         f"{bits} is {known}: NaN as NVIDIA GPUs write it, so the last operation or cast ran on one, or imitates one"
@@ -136,11 +144,14 @@ def _raw_small_floats(census: Census) -> str | None:
 
 def _like_random_bytes(census: Census, layout: FloatLayout) -> bool:
     """Say whether NaN are as many and as different as in random bytes."""
-    if census.nan < _MANY_PATTERNS or len(census.nan_patterns) < min(_MANY_PATTERNS, layout.nan_patterns):
-        return False
-    if layout.quiet and not 0 < census.nan_signalling < census.nan:
-        return False
-    return 2 / 3 <= census.nan / (census.n * _base_rate(layout)) <= 3 / 2
+    many = census.nan >= _MANY_PATTERNS and _of_random_bits(census, layout)
+    return many and 2 / 3 <= census.nan / (census.n * _base_rate(layout)) <= 3 / 2
+
+
+def _of_random_bits(census: Census, layout: FloatLayout) -> bool:
+    """Say whether NaN have many patterns, quiet ones and signalling ones: a program that writes NaN has few."""
+    many = len(census.nan_patterns) >= min(_MANY_PATTERNS, layout.nan_patterns)
+    return many and (not layout.quiet or 0 < census.nan_signalling < census.nan)
 
 
 def _base_rate(layout: FloatLayout) -> float:
@@ -163,7 +174,20 @@ def _percent(share: float) -> str:
 
 def _wider_type(census: Census) -> str | None:
     layout = _layout(census)
-    if layout is None or census.nan <= _ENOUGH_NAN or not layout.nan_patterns:
+    if layout is None or layout.nan_patterns < _MANY_PATTERNS:
+        return None
+    return _wider_than(census, layout)
+
+
+def _wider_small_type(census: Census) -> str | None:
+    layout = _layout(census)
+    if layout is None or not 0 < layout.nan_patterns < _MANY_PATTERNS:
+        return None
+    return _wider_than(census, layout)
+
+
+def _wider_than(census: Census, layout: FloatLayout) -> str | None:
+    if census.nan <= _ENOUGH_NAN or not _of_random_bits(census, layout):
         return None
     if not 1 / 16 <= census.nan / (census.n * _base_rate(layout)) <= 5 / 4:
         return None
@@ -174,7 +198,7 @@ def _wider_type(census: Census) -> str | None:
     return (
         f"{census.nan} of {census.n} elements ({_percent(census.nan / census.n)}) are NaN, and their indices modulo"
         f" {period} are {_listed(place for place, count in enumerate(classes) if count)} only: the lower bits of a"
-        f" wider type look like this. Try {_wider(layout, period)}"
+        f" wider type look like this. {_advice(census, layout, period)}"
     )
 
 
@@ -199,6 +223,14 @@ def _classes(census: Census, period: int) -> list[int]:
     return [sum(census.nan_residues[first::period]) for first in range(period)]
 
 
+def _advice(census: Census, layout: FloatLayout, period: int) -> str:
+    """Say what to do: read a file as the wider type, or, where the file says its type itself, doubt what wrote it."""
+    wider = _wider(layout, period)
+    if census.format in _UNTYPED:
+        return f"Try {wider}"
+    return f"But {census.format} says itself of what type it is: if this is right, its writer took {wider} for it"
+
+
 def _wider(layout: FloatLayout, period: int) -> str:
     return {16: "bf16, f16 or i16", 32: "f32 or i32", 64: "f64 or i64"}[layout.bits * period]
 
@@ -218,7 +250,7 @@ def _strided_nan(census: Census) -> str | None:
         if sum(sizes[place] for place in filled) == census.nan:
             return (
                 f"every element whose index modulo {period} is {_listed(filled)} is NaN, and no other: NaN of a wider"
-                f" type look like this. Try {_wider(layout, period)}"
+                f" type look like this. {_advice(census, layout, period)}"
             )
     return None
 
@@ -236,14 +268,24 @@ def _aligned_runs(census: Census) -> str | None:
     runs = census.nan_runs
     if not 0 < len(census.nan_patterns) <= _FEW_PATTERNS or (runs.alignment or 0) < _ALIGNED:
         return None
+    touches_an_end = runs.first == 0 or (runs.first or 0) + runs.longest == census.n
+    if runs.count == 1 and touches_an_end and not _at_rows(census):
+        return None  # the one border that is left is a multiple of itself
     return (
-        f"NaN of {_count(len(census.nan_patterns), 'pattern')} in {_count(runs.count, 'run')}, the longest of"
+        f"NaN of {counted(len(census.nan_patterns), 'pattern')} in {counted(runs.count, 'run')}, the longest of"
         f" {runs.longest} elements, which begin and end at multiples of {runs.alignment}: rows, tiles or blocks that"
         " were not written, or that something overwrote"
     )
 
 
-def _count(number: int, word: str) -> str:
+def _at_rows(census: Census) -> bool:
+    """Say whether runs of NaN begin and end where rows do, and rows are known and long enough to be no accident."""
+    shape = census.shape or ()
+    return len(shape) > 1 and shape[-1] >= _ALIGNED and (census.nan_runs.alignment or 0) % shape[-1] == 0
+
+
+def counted(number: int, word: str) -> str:
+    """Say a number of things."""
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
@@ -253,41 +295,60 @@ def _overflow(census: Census) -> str | None:
         return None
     scattered = 2 * census.nan_runs.count >= census.nan
     largest = layout.value(layout.finite_limit - 1)
+    infinities = "1 infinity" if census.inf == 1 else f"{census.inf} infinities"
     if not scattered or census.absmax < largest**0.5:
         return None
     return (
-        f"{census.nan} scattered NaN of one pattern beside {census.inf} infinities and finite values up to"
+        f"{census.nan} scattered NaN of one pattern beside {infinities} and finite values up to"
         f" {census.absmax:.3g}, whose squares exceed the type's largest, {largest:.3g}: an overflow, then inf - inf or"
         " 0 * inf. Look upstream for the first infinity"
     )
 
 
 def _fill(census: Census) -> str | None:
-    layout = _layout(census)
-    if layout is None or layout.item_bytes == 1 or census.dominant is None:
-        return None
-    if census.dominant.bits == _ALL_ONES_BF16.get(census.dtype):
+    return _fill_of_numbers(census, long=True)
+
+
+def _short_fill(census: Census) -> str | None:
+    return _fill_of_numbers(census, long=False)
+
+
+def _fill_of_numbers(census: Census, *, long: bool) -> str | None:
+    """See a fill with what is no ordinary value of the type, of more than a page or of less."""
+    layout, dominant = _layout(census), census.dominant
+    if layout is None or layout.item_bytes == 1 or dominant is None or _is_ordinary(census, dominant):
+        return None  # of one byte: so few patterns are NaN that every maker's is a fill's too
+    if dominant.bits == _ALL_ONES_BF16.get(census.dtype):
         return None  # a cast writes it as well: all-ones-nan says so
-    return _fill_words(census, census.dominant, layout.bits)
+    if (_solid_bytes(census, dominant) > PAGE_BYTES) is not long:
+        return None
+    return _fill_words(census, dominant, "so memory that was never written, or freed" if long else "or a value")
 
 
 def _fill_of_values(census: Census) -> str | None:
-    layout = LAYOUTS.get(census.dtype)
-    if layout is None or census.dominant is None or (isinstance(layout, FloatLayout) and layout.item_bytes > 1):
+    dominant = census.dominant
+    if dominant is None or not _is_ordinary(census, dominant):
         return None
-    if layout.is_nan(int(census.dominant.bits, 16)):
-        return None  # so few patterns are NaN that every maker's is a fill's too
-    return _fill_words(census, census.dominant, layout.bits)
+    return _fill_words(census, dominant, "or a value like any other")
 
 
-def _fill_words(census: Census, dominant: PatternCount, bits: int) -> str | None:
-    maker = maker_of(int(dominant.bits, 16), bits=bits, dtype=census.dtype)
+def _is_ordinary(census: Census, dominant: PatternCount) -> bool:
+    """Say whether a pattern is what programs compute, too: in a narrow type any number is."""
+    layout, pattern = LAYOUTS.get(census.dtype), int(dominant.bits, 16)
+    if not isinstance(layout, FloatLayout):
+        return layout is not None
+    return layout.item_bytes <= _NARROW and not layout.is_nan(pattern)
+
+
+def _fill_words(census: Census, dominant: PatternCount, meaning: str) -> str | None:
+    layout = LAYOUTS[census.dtype]
+    maker = maker_of(int(dominant.bits, 16), bits=layout.bits, dtype=census.dtype)
     solid = _solid_bytes(census, dominant)
-    if maker is None or not solid:
+    if maker is None or not solid or dominant.count < _MANY_ELEMENTS:
         return None
     return (
         f"{dominant.count} of {census.n} elements are {dominant.bits}, {solid} bytes of them without a gap: {maker},"
-        " so memory that was never written, or freed"
+        f" {meaning}"
     )
 
 
@@ -303,7 +364,7 @@ def _solid_bytes(census: Census, dominant: PatternCount) -> int:
 
 
 def _zeros(census: Census) -> str | None:
-    if not census.n or census.zero < census.n:
+    if census.n < _MANY_ELEMENTS or census.zero < census.n:
         return None
     return f"all {census.n} elements are zero: fresh memory is, so this may never have been written"
 
@@ -317,14 +378,12 @@ def _laundered(census: Census) -> str | None:
     )
 
 
-_MAKERS = "patterns that x86, Arm, NVIDIA GPUs, torch, ml_dtypes and ggml write, from their sources and measured"
 _LITERALS = "Arm ARM (FPDefaultNaN), RISC-V F chapter; literals of C, Python, NumPy and torch, measured"
 _SHAPES = "4 million normal numbers read as other types, measured; random bytes by arithmetic"
 
 # R13, other bits at the same place in a reference, is a rule over a comparison, and stands beside that.
 RULES: tuple[Rule[Census], ...] = (
     Rule(
-        number="R1",
         name="uniform-nan",
         confidence="high that this buffer is not raw garbage",
         provenance="IEEE 754-2019, 6.2; share of NaN in random bytes by arithmetic",
@@ -335,7 +394,6 @@ RULES: tuple[Rule[Census], ...] = (
         read=_uniform_nan,
     ),
     Rule(
-        number="R2",
         name="nvidia-nan",
         confidence="high for the pattern, medium for the origin",
         provenance="CUDA C++ Programming Guide, Floating-Point Standard; CUDA's math_constants.h and cuda_bf16.hpp",
@@ -343,7 +401,6 @@ RULES: tuple[Rule[Census], ...] = (
         read=_nvidia_nan,
     ),
     Rule(
-        number="R3",
         name="x86-nan",
         confidence="high unless something negated it",
         provenance="Intel SDM volume 1, table 4-3 (QNaN floating-point indefinite); C, NumPy and torch, measured",
@@ -351,7 +408,6 @@ RULES: tuple[Rule[Census], ...] = (
         read=_x86_nan,
     ),
     Rule(
-        number="R3",
         name="x86-or-cuda-nan",
         confidence="low",
         provenance="Intel SDM volume 1, table 4-3; CUDA's math_constants.h",
@@ -359,7 +415,6 @@ RULES: tuple[Rule[Census], ...] = (
         read=_x86_or_cuda_nan,
     ),
     Rule(
-        number="R4",
         name="plain-nan",
         confidence="low",
         provenance=_LITERALS,
@@ -367,7 +422,6 @@ RULES: tuple[Rule[Census], ...] = (
         read=_plain_nan,
     ),
     Rule(
-        number="R5",
         name="all-ones-nan",
         confidence="medium",
         provenance="torch's CPU vector code, measured with AVX2 and AVX-512; OpenVINO's constant",
@@ -375,39 +429,46 @@ RULES: tuple[Rule[Census], ...] = (
         read=_all_ones_nan,
     ),
     Rule(
-        number="R6",
         name="raw-bytes",
         confidence="high",
         provenance=_SHAPES,
         limits="Which of these it is, the counts do not say",
         read=_raw_bytes,
+        other_type=True,
     ),
     Rule(
-        number="R6",
         name="raw-bytes-small-type",
         confidence="medium: the type has few NaN patterns, and casts make them too",
         provenance=_SHAPES,
         limits="Which of these it is, the counts do not say",
         read=_raw_small_floats,
+        other_type=True,
     ),
     Rule(
-        number="R7",
         name="wider-type",
         confidence="very high",
         provenance=_SHAPES,
         limits="Which wider type it is, the values under it have to confirm",
         read=_wider_type,
+        other_type=True,
     ),
     Rule(
-        number="R7",
+        name="wider-small-type",
+        confidence="medium: the type has few NaN patterns, and casts make them too",
+        provenance=_SHAPES,
+        limits="Which wider type it is, the values under it have to confirm",
+        read=_wider_small_type,
+        other_type=True,
+    ),
+    Rule(
         name="strided-nan",
         confidence="medium",
         provenance=_SHAPES,
         limits="Interleaved data of which one part is NaN (the imaginary parts, a channel) looks the same",
         read=_strided_nan,
+        other_type=True,
     ),
     Rule(
-        number="R8",
         name="signalling-nan",
         confidence="high",
         provenance="IEEE 754-2019, 6.2 and 7.2; torch's casts, measured",
@@ -415,7 +476,6 @@ RULES: tuple[Rule[Census], ...] = (
         read=_signalling_nan,
     ),
     Rule(
-        number="R9",
         name="aligned-nan",
         confidence="medium",
         provenance="partly written outputs in pytorch/FBGEMM#5754 and aorta#267",
@@ -423,7 +483,6 @@ RULES: tuple[Rule[Census], ...] = (
         read=_aligned_runs,
     ),
     Rule(
-        number="R10",
         name="overflow",
         confidence="medium",
         provenance="IEEE 754-2019, 7.2 and 7.4",
@@ -431,15 +490,20 @@ RULES: tuple[Rule[Census], ...] = (
         read=_overflow,
     ),
     Rule(
-        number="R11",
         name="fill",
-        confidence="high if more than 4 KiB",
+        confidence="high",
         provenance="sources and manuals of the allocators named",
         limits="A program may write the same bytes on purpose",
         read=_fill,
     ),
     Rule(
-        number="R11",
+        name="short-fill",
+        confidence="low: it is 4 KiB or less",
+        provenance="sources and manuals of the allocators named",
+        limits="A program may write the same bytes on purpose",
+        read=_short_fill,
+    ),
+    Rule(
         name="fill-or-value",
         confidence="low: in this type the pattern is an ordinary value too",
         provenance="sources and manuals of the allocators named",
@@ -447,7 +511,6 @@ RULES: tuple[Rule[Census], ...] = (
         read=_fill_of_values,
     ),
     Rule(
-        number="R12",
         name="zeros",
         confidence="low, a hint",
         provenance="the operating system hands out zeroed pages",
@@ -455,7 +518,6 @@ RULES: tuple[Rule[Census], ...] = (
         read=_zeros,
     ),
     Rule(
-        number="R12",
         name="laundered-nan",
         confidence="low, a hint",
         provenance="rounding to even without a guard, by arithmetic and measured",
@@ -463,6 +525,9 @@ RULES: tuple[Rule[Census], ...] = (
         read=_laundered,
     ),
 )
+
+
+OTHER_TYPE = frozenset(rule.name for rule in RULES if rule.other_type)
 
 
 def findings(census: Census) -> tuple[Finding, ...]:

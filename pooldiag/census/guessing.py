@@ -10,7 +10,7 @@ This module needs NumPy: import it when a type is guessed, not at start-up.
 import io
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
@@ -20,13 +20,15 @@ from numpy.typing import NDArray
 from pooldiag.census.counting import take_census
 from pooldiag.census.files import recognise
 from pooldiag.census.files._views import open_place
-from pooldiag.census.files.base import Declared, Place, TensorFile
+from pooldiag.census.files.base import Declared, Obstacle, Place, Tensor, TensorFile
+from pooldiag.census.findings import OTHER_TYPE, counted
 from pooldiag.census.layouts import LAYOUTS, ByteOrder, CensusError, FloatLayout, IntegerLayout, Layout
 from pooldiag.census.reading import ElementReader, Patterns
-from pooldiag.census.tensors import RAW, with_head
+from pooldiag.census.tensors import RAW, Listing, place_of, with_head
 from pooldiag.model.census import Census
 from pooldiag.model.censuses import TypeGuess, TypeGuesses
 
+NOT_ONE_TYPE = "the report ranks those that were tried; name one"
 SAMPLE_BYTES = 2**20
 PIECES = 16  # that a sample of a longer file is taken in, evenly from all over
 MOST_OFFSET = 2**24  # bytes of a stream that are kept to begin it again
@@ -35,6 +37,7 @@ UNIT = 16  # bytes: an offset that is a multiple of it is one of every type
 _TRIED = ("f64", "f32", "bf16", "f16", "e4m3fn", "e5m2", "i64", "i32", "i16", "i8", "u8")
 _RANDOM = 7.9  # bits a byte: what cannot be written with less fits nothing
 _MARGIN = 0.12  # bits a byte: types nearer to each other than that are not told apart,
+_MARGIN_ALIKE = 0.04  # nor are types of one size that are nearer than this share of all their bits,
 _MARGIN_BITS = 256  # nor are they when all bytes together do not say more
 _ATOM_SHARE = 1 / 256  # from this share on a pattern counts as a value of its own: zeros, fills
 _ATOM_COUNT = 8
@@ -45,16 +48,18 @@ _INTEGER_RANGE = 2**20
 _DOUBTED = 0.02  # share of elements from which a doubt is told
 _KNOWN_NAN = {"nvidia-nan", "x86-nan", "x86-or-cuda-nan", "plain-nan", "all-ones-nan"}
 _LOST = re.compile(r"[<>|]V([1248])")  # what NumPy writes of a type that it does not know: its size
-_WRONG = {"wider-type", "strided-nan", "raw-bytes", "raw-bytes-small-type"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guessed:
-    """A file that begins where it did, what is declared of it now, and why; no guesses: it says its type itself."""
+    """A file that begins where it did, what is declared of it now, and why; no guesses: it says its type itself.
+
+    Of tensors with names, each has a guess of its own.
+    """
 
     file: BinaryIO
     declared: Declared
-    guesses: TypeGuesses | None = None
+    guesses: tuple[TypeGuesses, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +80,7 @@ def guess_file(
     file, head = with_head(file)
     found = wanted or recognise(head, suffix) or RAW
     if found is not RAW:
-        return _guess_lost_type(file, declared, found, path=path)
+        return _guess_lost_types(file, declared, found, path=path)
     if file.seekable():
         size = max(0, file.seek(0, io.SEEK_END) - declared.offset)
         data = sample_of(open_place(file, Place(offset=declared.offset, size=size), path=path), size)
@@ -89,19 +94,39 @@ def guess_file(
     if not data:
         return Guessed(file=file, declared=declared)  # an empty file is told as such
     guesses = guess_types(data, path=path, file_bytes=size)
-    return Guessed(file=file, declared=_with_type(declared, guesses), guesses=guesses)
+    return Guessed(file=file, declared=_with_type(declared, guesses), guesses=(guesses,))
 
 
-def _guess_lost_type(file: BinaryIO, declared: Declared, found: TensorFile, *, path: str) -> Guessed:
+def _guess_lost_types(file: BinaryIO, declared: Declared, found: TensorFile, *, path: str) -> Guessed:
+    guesses = []
     for tensor in found.tensors(file, declared, path=path) if file.seekable() else ():
         lost = _LOST.fullmatch(tensor.dtype)
         if lost is not None and tensor.place.size:
             data = sample_of(open_place(file, tensor.place, path=path), tensor.place.size)
-            guesses = guess_types(
-                data, path=path, tensor=tensor.name, file_bytes=tensor.place.size, item_bytes=int(lost[1])
+            guesses.append(
+                guess_types(data, path=path, tensor=tensor.name, file_bytes=tensor.place.size, item_bytes=int(lost[1]))
             )
-            return Guessed(file=file, declared=replace(_with_type(declared, guesses), byte_order=None), guesses=guesses)
-    return Guessed(file=file, declared=declared)
+    return Guessed(file=file, declared=declared, guesses=tuple(guesses))
+
+
+def with_types(listing: Listing, guesses: Sequence[TypeGuesses]) -> Listing:
+    """Return a listing in which each tensor whose type a file of NumPy lost is of the one type that fits its bytes."""
+    if listing.format is RAW:
+        return listing
+    by_name = {one.tensor: one for one in guesses}
+    tensors = tuple(
+        _typed(tensor, by_name[tensor.name], path=listing.path) if tensor.name in by_name else tensor
+        for tensor in listing.tensors
+    )
+    return replace(listing, tensors=tensors)
+
+
+def _typed(tensor: Tensor, guesses: TypeGuesses, *, path: str) -> Tensor:
+    if len(guesses.fitting) != 1:
+        problem = f"{place_of(path, tensor.name)}: no one type fits its bytes"
+        return replace(tensor, obstacle=Obstacle(problem=problem, hint=NOT_ONE_TYPE))
+    (best,) = guesses.fitting
+    return replace(tensor, dtype=best.dtype, byte_order="big" if best.byte_order == "big" else "little", obstacle=None)
 
 
 def _with_type(declared: Declared, guesses: TypeGuesses) -> Declared:
@@ -169,13 +194,13 @@ def _tried(data: bytes, layout: Layout, order: ByteOrder) -> _Tried:
         maximum=census.maximum,
         doubts=tuple(_doubts(census, rules, unlikely)),
     )
-    return _Tried(guess=guess, wrong=not _WRONG.isdisjoint(rules))
+    return _Tried(guess=guess, wrong=not OTHER_TYPE.isdisjoint(rules))
 
 
 def _doubts(census: Census, rules: list[str], unlikely: int) -> Iterator[str]:
-    yield from (rule for rule in rules if rule in _WRONG)
-    if census.nan and _KNOWN_NAN.isdisjoint(rules) and _WRONG.isdisjoint(rules):
-        yield f"NaN of {len(census.nan_patterns)} pattern{'' if len(census.nan_patterns) == 1 else 's'}"
+    yield from (rule for rule in rules if rule in OTHER_TYPE)
+    if census.nan and _KNOWN_NAN.isdisjoint(rules) and OTHER_TYPE.isdisjoint(rules):
+        yield f"NaN of {counted(len(census.nan_patterns), 'pattern')}"
     if unlikely >= _DOUBTED * census.n:
         yield f"{unlikely}/{census.n} unusual"
 
@@ -215,9 +240,7 @@ def _symbols(patterns: Patterns, layout: Layout) -> tuple[NDArray[np.int64], NDA
     """Return what orders elements by size (sign and exponent), and how many bits below that say which it is."""
     if isinstance(layout, FloatLayout):
         used = int(np.bitwise_or.reduce(patterns)) if patterns.size else 0
-        unused = (
-            ((used & -used).bit_length() - 1) if used else 0
-        )  # bits at the end that are 0 throughout: it was widened
+        unused = (used & -used).bit_length() - 1 if used else 0  # zeros at the end throughout: it was widened
         below = max(0, layout.fraction_bits - unused)
         return (patterns >> layout.fraction_bits).astype(np.int64), np.full(patterns.size, below, np.float64)
     numbers = _integers(patterns, layout)
@@ -254,20 +277,45 @@ def _verdict(tried: list[_Tried], *, margin: float) -> tuple[tuple[TypeGuess, ..
     likely = [one.guess for one in tried if not one.wrong]
     if not likely or likely[0].bits_per_byte >= _RANDOM:
         return (), "No type fits: the bytes look random, as compressed or encrypted ones do, or they mix several types."
-    near = [guess for guess in likely if guess.bits_per_byte <= likely[0].bits_per_byte + margin]
-    # Dumps are little-endian, unless their bytes say otherwise.
-    near = [guess for guess in near if guess.byte_order != "big"] or near
+    near = [
+        guess for guess in likely if guess.bits_per_byte <= likely[0].bits_per_byte + _margin(guess, likely[0], margin)
+    ]
+    passed_by = [guess for guess in near if _is_outranked(guess, near)]
+    near = [guess for guess in near if guess not in passed_by]
+    order = (
+        f" So do {_listed(passed_by)}: the little-endian reading is preferred, as nearly all files are written so."
+        if passed_by
+        else ""
+    )
     best, *rivals = near
     if rivals:
-        names = ", ".join(_named(guess) for guess in near)
-        return tuple(near), f"These cannot be told apart by the bytes alone: {names}."
-    others = [one.guess for one in tried if one.guess.bits_per_byte > best.bits_per_byte + margin]
+        return tuple(near), f"These cannot be told apart by the bytes alone: {_listed(near)}.{order}"
+    others = [one.guess for one in tried if one.guess not in {best, *passed_by}]
     if not others:
-        return tuple(near), f"{_named(best)} is the only type of this size that was tried."
+        return tuple(near), f"{_named(best)} is the only type of this size that was tried.{order}"
     return tuple(near), (
         f"{_named(best)} fits best: its elements take {best.bits_per_byte:.2f} of 8 bits a byte, those of the next,"
-        f" {_named(others[0])}, {others[0].bits_per_byte:.2f}. That the file was written as such does not follow."
+        f" {_named(others[0])}, {others[0].bits_per_byte:.2f}.{order}"
+        " That the file was written as such does not follow."
     )
+
+
+def _margin(guess: TypeGuess, best: TypeGuess, margin: float) -> float:
+    """Return how near a guess has to come: types of one size are laid out alike, and told apart less surely."""
+    alike = LAYOUTS[guess.dtype].item_bytes == LAYOUTS[best.dtype].item_bytes and guess.dtype != best.dtype
+    return max(margin, _MARGIN_ALIKE * best.bits_per_byte) if alike else margin
+
+
+def _is_outranked(guess: TypeGuess, near: list[TypeGuess]) -> bool:
+    """Say whether a big-endian reading gives way to a little-endian one: of its own type, or of any to an integer."""
+    if guess.byte_order != "big":
+        return False
+    integer = isinstance(LAYOUTS[guess.dtype], IntegerLayout)
+    return any(other.byte_order == "little" and (integer or other.dtype == guess.dtype) for other in near)
+
+
+def _listed(guesses: list[TypeGuess]) -> str:
+    return ", ".join(map(_named, guesses))
 
 
 def _named(guess: TypeGuess) -> str:

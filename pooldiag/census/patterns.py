@@ -23,7 +23,10 @@ _ACTIVE = 16  # patterns that are counted at a time
 
 
 class PatternTable:
-    """Counts of patterns, exact for each that is kept: the first 65,536, and no others."""
+    """Counts of patterns, exact for each that is kept: the first 65,536, and no others.
+
+    Where too many come at once, the most frequent of them are kept.
+    """
 
     def __init__(self, layout: Layout) -> None:
         """Take the layout whose patterns come."""
@@ -34,8 +37,14 @@ class PatternTable:
         self._uniform: Counter[int] = Counter()
         self._pending: list[Patterns] = []
         self._waiting = 0
-        self.complete = True
+        self._dropped = False
         self.signalling = 0  # of all that `ranked` looked at, also of patterns that are not kept
+
+    @property
+    def complete(self) -> bool:
+        """Whether each pattern that came is kept, as far as is known: those that wait might all be different."""
+        waiting = 0 if self._narrow else self._waiting + len(self._uniform)
+        return not self._dropped and self._patterns.size + waiting <= PATTERN_LIMIT
 
     def add(self, patterns: Patterns) -> None:
         """Count patterns."""
@@ -63,11 +72,14 @@ class PatternTable:
         return list(zip(self._patterns[order].tolist(), self._counts[order].tolist(), strict=True))
 
     def _flush(self) -> None:
-        if self._pending:
-            self._merge(*self._counted(np.concatenate(self._pending)))
+        parts = [self._counted(np.concatenate(self._pending))] if self._pending else []
         if self._uniform:
-            found = sorted(self._uniform.items())
-            self._merge(np.array([each for each, _ in found], np.uint64), np.array([count for _, count in found]))
+            parts.append((np.array([*self._uniform], np.uint64), np.array([*self._uniform.values()], np.int64)))
+        if parts:
+            patterns, places = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
+            counts = np.zeros(patterns.size, np.int64)
+            np.add.at(counts, places.reshape(-1), np.concatenate([part[1] for part in parts]))
+            self._merge(patterns, counts)
         self._pending.clear()
         self._uniform.clear()
         self._waiting = 0
@@ -81,7 +93,7 @@ class PatternTable:
         return found.astype(np.uint64), by_pattern[found]
 
     def _merge(self, patterns: NDArray[np.uint64], counts: NDArray[np.int64]) -> None:
-        """Add rising patterns with their counts; once the table is full, only to those that it holds."""
+        """Add rising patterns with their counts; where there is no room for all that are new, for the most frequent."""
         if self._quiet:
             self.signalling += int(counts[patterns & self._quiet == 0].sum())
         places = np.searchsorted(self._patterns, patterns)
@@ -91,11 +103,14 @@ class PatternTable:
         self._counts[places[known]] += counts[known]
         room = PATTERN_LIMIT - self._patterns.size
         fresh, fresh_counts = patterns[~known], counts[~known]
-        self.complete = self.complete and fresh.size <= room
-        merged = np.concatenate((self._patterns, fresh[:room]))
+        if fresh.size > room:
+            self._dropped = True
+            often = np.argsort(-fresh_counts, kind="stable")[:room]
+            fresh, fresh_counts = fresh[often], fresh_counts[often]
+        merged = np.concatenate((self._patterns, fresh))
         order = np.argsort(merged)
         self._patterns = merged[order]
-        self._counts = np.concatenate((self._counts, fresh_counts[:room]))[order]
+        self._counts = np.concatenate((self._counts, fresh_counts))[order]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -143,6 +143,7 @@ def chosen(tensors: Sequence[Tensor], patterns: Sequence[str]) -> tuple[Tensor, 
 def count_tensor(listing: Listing, tensor: Tensor, *, sha256: bool = True, mapped: bool = False) -> Census:
     """Count one tensor; `mapped` asks for a map of its NaN and infinities. CensusError when it cannot be counted."""
     from pooldiag.census.counting import take_census  # noqa: PLC0415 - NumPy, only where something is counted
+    from pooldiag.census.findings import findings  # noqa: PLC0415 - the same
     from pooldiag.census.places import BlockPlan  # noqa: PLC0415 - the same
 
     view = open_tensor(listing.file, tensor, path=listing.path)
@@ -160,19 +161,21 @@ def count_tensor(listing: Listing, tensor: Tensor, *, sha256: bool = True, mappe
             f"{listing.path}: no element follows the {listing.declared.offset} bytes of --offset",
             hint="was the file written to its end?",
         )
-    return replace(
+    census = replace(
         census,
         tensor=tensor.name,
         format=listing.format.name,
         shape=tensor.shape,
         notes=(*census.notes, *tensor.notes),
     )
+    return replace(census, findings=findings(census))  # rules look at the format and the shape, too
 
 
 def block_elements(shape: tuple[int, ...] | None, count: int | None) -> int:
     """Return of how many elements a block of a map is to be: equal parts of a row where there are rows, or whole rows.
 
-    A row is the last axis. Without a shape, or with one axis alone, blocks may begin anywhere.
+    A row is the last axis. Without a shape, or with one axis alone, blocks may begin anywhere; so they do in rows that
+    have no equal parts.
     """
     least = -(-(count or 0) // MAP_BLOCKS)
     if shape is None or not count or sum(size > 1 for size in shape) <= 1:
@@ -180,6 +183,6 @@ def block_elements(shape: tuple[int, ...] | None, count: int | None) -> int:
     row = shape[-1]
     for parts in range(min(row, MAP_COLUMNS), 0, -1):
         if row % parts == 0 and row // parts >= least:
-            return row // parts
+            return row // parts if parts > 1 or row <= max(1, least) else max(1, least)
     rows = math.prod(shape[:-1])
     return row * -(-rows // MAP_BLOCKS)

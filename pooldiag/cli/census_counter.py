@@ -17,7 +17,7 @@ from pooldiag.model.census import Census
 from pooldiag.model.censuses import CensusProblem, CountedTensor, TypeGuesses
 from pooldiag.model.comparisons import Comparison
 
-PATTERNS_KEPT = 2**18  # of all tensors together
+PATTERNS_KEPT = 2**16  # of all tensors together
 _LEAST_PATTERNS = 64  # of one tensor, however many others there are
 _CHANGED = "it changed while it was counted: the counts may mix what was there before and after"
 
@@ -41,7 +41,7 @@ class Counter:
         """Count a file, and compare it with its reference; what goes wrong is kept as a problem."""
         with self._telling(given.path), opened(given.path) as (file, stamp):
             before = len(self.files), len(self.problems)
-            listing = self._listing(*self._guessed(file, given), given)
+            listing = self._listing(file, given)
             tensors = self._chosen(listing)
             if reference is None:
                 self._count_all(listing, tensors, {})
@@ -53,10 +53,12 @@ class Counter:
             if stamp is not None and stamp_of(file) != stamp:
                 self._mark_changed(given.path, *before)
 
-    def drop(self, path: str) -> None:
-        """Forget what was found in a file."""
+    def drop(self, path: str, reference: str | None = None) -> None:
+        """Forget what was found in a file, and in what it was compared with."""
         self.files = [one for one in self.files if one.census.path != path]
         self.problems = [one for one in self.problems if one.path != path]
+        self.here_only = _without(self.here_only, path)
+        self.there_only = _without(self.there_only, reference)
 
     def check_patterns(self) -> None:
         """Add a problem for each pattern of the user that named no tensor."""
@@ -66,23 +68,20 @@ class Counter:
                 hint = f"the nearest is {near[0]!r}" if near else f"{len(self.names)} tensors have names"
                 self.problems.append(CensusProblem(path="", problem=f"--tensor {pattern!r} names no tensor", hint=hint))
 
-    def _guessed(self, file: BinaryIO, given: Input) -> tuple[BinaryIO, Declared]:
-        """Return a file and what is declared of it, its type guessed where that is asked for."""
+    def _listing(self, file: BinaryIO, given: Input) -> Listing:
+        """List a file, its types guessed where that is asked for."""
         asked = self.asked
         if not asked.guess:
-            return file, asked.declared
-        from pooldiag.census.guessing import guess_file  # noqa: PLC0415 - NumPy, and few guess
+            return self._listed(file, asked.declared, given)
+        from pooldiag.census.guessing import NOT_ONE_TYPE, guess_file, with_types  # noqa: PLC0415 - NumPy, and few guess
 
         found = guess_file(file, asked.declared, path=given.path, suffix=suffix_of(given.path), wanted=asked.format)
-        if found.guesses is not None:
-            self.guesses.append(found.guesses)
-            if len(found.guesses.fitting) != 1:
-                raise CensusError(
-                    f"{given.path}: no one type fits its bytes", hint="the report ranks those that were tried; name one"
-                )
-        return found.file, found.declared
+        self.guesses += found.guesses
+        if any(len(one.fitting) != 1 and one.tensor is None for one in found.guesses):
+            raise CensusError(f"{given.path}: no one type fits its bytes", hint=NOT_ONE_TYPE)
+        return with_types(self._listed(found.file, found.declared, given), found.guesses)
 
-    def _listing(self, file: BinaryIO, declared: Declared, given: Input) -> Listing:
+    def _listed(self, file: BinaryIO, declared: Declared, given: Input) -> Listing:
         return list_tensors(
             file,
             declared,
@@ -97,14 +96,14 @@ class Counter:
         self.named.update(pattern for pattern in self.asked.patterns if matching(listing.tensors, pattern))
         return chosen(listing.tensors, self.asked.patterns)
 
-    def _count_all(self, listing: Listing, tensors: tuple[Tensor, ...], references: dict[str, "_Reference"]) -> None:
+    def _count_all(self, listing: Listing, tensors: tuple[Tensor, ...], references: dict[str, "_Operand"]) -> None:
         for tensor in tensors:
             self.progress(place_of(listing.path, tensor.name))
             with self._telling(listing.path):
                 census = self._kept(count_tensor(listing, tensor, sha256=self.asked.sha256, mapped=self.asked.mapped))
                 self.files.append(CountedTensor(census=census))
                 if (reference := references.get(tensor.name or "")) is not None:
-                    compared = _compared(_Reference(listing=listing, tensor=tensor), reference)
+                    compared = _compared(_Operand(listing=listing, tensor=tensor), reference)
                     self.files[-1] = CountedTensor(census=census, comparison=compared)
 
     def _count_and_compare(self, listing: Listing, tensors: tuple[Tensor, ...], path: str) -> None:
@@ -113,11 +112,11 @@ class Counter:
 
     def _references(
         self, listing: Listing, tensors: tuple[Tensor, ...], path: str, stack: ExitStack
-    ) -> dict[str, "_Reference"]:
+    ) -> dict[str, "_Operand"]:
         """Return what each tensor is compared with; the reference stays open as long as the stack."""
         from pooldiag.census.comparison_pairs import pair_tensors  # noqa: PLC0415 - few compare
 
-        references: dict[str, _Reference] = {}
+        references: dict[str, _Operand] = {}
         with self._telling(path):
             file, stamp = stack.enter_context(opened(path))
             if stamp is None:
@@ -130,7 +129,7 @@ class Counter:
             pairing = pair_tensors([tensor.name or "" for tensor in tensors], list(by_name))
             self.here_only += [place_of(listing.path, name or None) for name in pairing.here_only]
             self.there_only += [place_of(path, name or None) for name in pairing.there_only]
-            references |= {ours: _Reference(listing=there, tensor=by_name[theirs]) for ours, theirs in pairing.pairs}
+            references |= {ours: _Operand(listing=there, tensor=by_name[theirs]) for ours, theirs in pairing.pairs}
         return references
 
     def _reference_listing(self, file: BinaryIO, path: str, tensors: tuple[Tensor, ...]) -> Listing:
@@ -174,17 +173,30 @@ class Counter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Reference:
+class _Operand:
     """A tensor, and the file it is in."""
 
     listing: Listing
     tensor: Tensor
 
 
-def _compared(here: _Reference, there: _Reference) -> Comparison:
+def _without(names: list[str], path: str | None) -> list[str]:
+    """Leave out a file and its tensors."""
+    return [name for name in names if path is None or (name != path and not name.startswith(f"{path}::"))]
+
+
+def _compared(here: _Operand, there: _Operand) -> Comparison:
+    """Compare two tensors; CensusError where the same place in memory is not the same place in the tensor."""
     from pooldiag.census.comparison import Operand, compare  # noqa: PLC0415 - few compare
 
-    def operand(side: _Reference) -> Operand:
+    places = [place_of(side.listing.path, side.tensor.name) for side in (here, there)]
+    if None not in {here.tensor.shape, there.tensor.shape} and here.tensor.axes != there.tensor.axes:
+        raise CensusError(
+            f"{places[0]}: its elements are in another order than those of {places[1]}: orders differ, not compared",
+            hint="save both in one order: numpy.ascontiguousarray, or .contiguous() of torch",
+        )
+
+    def operand(side: _Operand) -> Operand:
         tensor = side.tensor
         return Operand(
             file=open_tensor(side.listing.file, tensor, path=side.listing.path),

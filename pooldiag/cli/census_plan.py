@@ -33,19 +33,22 @@ def plan(asked: Asked) -> Plan:
         if is_folder(path):
             _add_folder(made, path, asked)
         else:
-            made.items.append((Input(path=path), _reference_of(made, path, asked)))
+            made.items.append((Input(path=path), reference_of(path, Path(path).name, asked, made.here_only)))
     return made
 
 
-def _reference_of(made: Plan, path: str, asked: Asked) -> str | None:
-    """Return what a file is compared with: the reference, or the file of its name in a reference that is a folder."""
+def reference_of(path: str, name: str, asked: Asked, here_only: list[str]) -> str | None:
+    """Return what a file is compared with: the reference, or the file `name` in a reference that is a folder.
+
+    A file that is not there is added to `here_only`.
+    """
     reference = asked.reference
     if reference is None or not is_folder(reference):
         return reference
-    found = os.path.join(reference, Path(path).name)
+    found = os.path.join(reference, name)
     if os.path.isfile(found):
         return found
-    made.here_only.append(path)
+    here_only.append(path)
     return None
 
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from pooldiag.census.findings import OTHER_TYPE
 from pooldiag.cli.census_asked import Asked, decide
 from pooldiag.cli.census_counter import Counter
 from pooldiag.cli.census_flags import CensusFlags
@@ -17,7 +18,6 @@ from pooldiag.model.censuses import CensusProblem, CensusReport
 from pooldiag.render import RENDERERS, Page, visible
 
 PROBLEMS_TOLD = 20
-_WRONG_TYPE = {"wider-type", "strided-nan", "raw-bytes", "raw-bytes-small-type"}
 
 
 def run_census(flags: CensusFlags) -> ExitCode:
@@ -88,6 +88,10 @@ def _save_picture(asked: Asked, counter: Counter) -> None:
     from pooldiag.render import picture_file  # noqa: PLC0415 - few save one
 
     (one,) = counter.files
+    if not one.census.n:
+        problem = f"--save {path}: {one.census.path} has no element: there is nothing to draw"
+        counter.problems.append(CensusProblem(path=path, problem=problem))
+        return
     try:
         asked.save.write_bytes(picture_file(one.census, asked.save.suffix))
     except OSError as error:
@@ -125,7 +129,7 @@ def _next(asked: Asked, counter: Counter) -> str | None:
     """Return the command that finds the type of a raw file that is not of the type it was counted as."""
     for one in counter.files:
         census = one.census
-        if census.format == "raw" and census.path != "-" and any(f.rule in _WRONG_TYPE for f in census.findings):
+        if census.format == "raw" and census.path != "-" and any(f.rule in OTHER_TYPE for f in census.findings):
             offset = [f"--offset={asked.declared.offset}"] if asked.declared.offset else []
             separator = ["--"] if census.path.startswith("-") else []
             return shlex.join(["pooldiag", "census", "--guess", *offset, *separator, census.path])

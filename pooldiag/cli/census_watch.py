@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pooldiag.census.tensors import place_of
-from pooldiag.cli.census_asked import Asked, is_typed
+from pooldiag.cli.census_asked import is_typed
 from pooldiag.cli.census_counter import Counter
-from pooldiag.cli.census_inputs import Input, Stamp, files_below, is_folder, is_tensor_file, natural, stamp_at
+from pooldiag.cli.census_inputs import Input, Stamp, files_below, is_tensor_file, natural, stamp_at
+from pooldiag.cli.census_plan import reference_of
 from pooldiag.model.censuses import CensusProblem, CountedTensor
 
 LOOK_SECONDS = 0.2  # between two looks; a file that is the same in both is taken to be whole
@@ -54,6 +55,7 @@ class Watch:
     fresh: dict[str, Stamp] = field(default_factory=dict)  # seen once
     skipped: set[str] = field(default_factory=set)
     counted: set[str] = field(default_factory=set)
+    references: dict[str, str | None] = field(default_factory=dict)  # of what was counted
     found_nan: bool = False
 
     def begin(self) -> int:
@@ -81,10 +83,12 @@ class Watch:
             self.skipped.add(path)
             return
         if path in self.counted:
-            counter.drop(path)
+            counter.drop(path, self.references.get(path))
         self.counted.add(path)
         before = len(counter.files)
-        counter.count(Input(path=path, named=False), _reference_of(path, self.folder, asked))
+        reference = reference_of(path, os.path.relpath(path, self.folder), asked, counter.here_only)
+        self.references[path] = reference
+        counter.count(Input(path=path, named=False), reference)
         for line in self._lines(path, counter.files[before:]):
             self.tell(line)
 
@@ -106,13 +110,6 @@ def _line(name: str, files: list[CountedTensor]) -> str:
         for numbers in zip(*((c.n, c.nan, c.inf, c.zero) for c in (one.census for one in files)), strict=True)
     )
     return f"{name}: n={n} nan={nan} inf={inf} zero={zero}"
-
-
-def _reference_of(path: str, folder: str, asked: Asked) -> str | None:
-    if asked.reference is None or not is_folder(asked.reference):
-        return asked.reference
-    found = os.path.join(asked.reference, os.path.relpath(path, folder))
-    return found if os.path.isfile(found) else None
 
 
 def watch(watched: Watch, *, seconds: float | None, pace: Pace, ended: Callable[[], object]) -> None:

@@ -34,7 +34,7 @@ def last_interrupted(program: Path) -> Path:
 
 
 def _may_be_of(folder: Path, program: Path) -> bool:
-    """Tell whether a folder may be of this program, by its report; what was killed early left none, or a damaged one."""
+    """Tell whether a folder may be of this program, by its report: what was killed early left none, or half of one."""
     path = report_at(folder)
     if path is None:
         return True

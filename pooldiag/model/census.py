@@ -102,6 +102,11 @@ class Census:
         return self.positive_inf + self.negative_inf
 
     @property
+    def has_rows(self) -> bool:
+        """Whether it is known to have rows that can be told apart."""
+        return self.shape is not None and sum(size > 1 for size in self.shape) > 1
+
+    @property
     def nan_at_even(self) -> int:
         """NaN at even indices."""
         return sum(self.nan_residues[::2])

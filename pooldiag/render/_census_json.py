@@ -44,20 +44,7 @@ def census_document(census: Census) -> Document:
         "dtype": census.dtype,
         "shape": census.shape,
         "sha256": census.sha256 or None,
-        "n": census.n,
-        "nan": census.nan,
-        "inf": census.inf,
-        "positive_inf": census.positive_inf,
-        "negative_inf": census.negative_inf,
-        "zero": census.zero,
-        "negative_zero": census.negative_zero,
-        "subnormal": census.subnormal,
-        "min": census.minimum,
-        "max": census.maximum,
-        "absmax": census.absmax,
-        "min_index": census.minimum_index,
-        "max_index": census.maximum_index,
-        "absmax_index": census.absmax_index,
+        **_numbers(census),
         "first": [_element(element) for element in census.first],
         "nan_patterns": [_pattern(pattern) for pattern in census.nan_patterns],
         "nan_patterns_complete": census.nan_patterns_complete,
@@ -73,6 +60,26 @@ def census_document(census: Census) -> Document:
         **({} if census.blocks is None else {"blocks": _blocks(census.blocks)}),
         "findings": _findings(census.findings),
         "notes": census.notes,
+    }
+
+
+def _numbers(census: Census) -> Document:
+    """Return the plain counts and the extremes."""
+    return {
+        "n": census.n,
+        "nan": census.nan,
+        "inf": census.inf,
+        "positive_inf": census.positive_inf,
+        "negative_inf": census.negative_inf,
+        "zero": census.zero,
+        "negative_zero": census.negative_zero,
+        "subnormal": census.subnormal,
+        "min": census.minimum,
+        "max": census.maximum,
+        "absmax": census.absmax,
+        "min_index": census.minimum_index,
+        "max_index": census.maximum_index,
+        "absmax_index": census.absmax_index,
     }
 
 

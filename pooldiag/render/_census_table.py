@@ -11,6 +11,7 @@ from pooldiag.model.censuses import CensusReport, CountedTensor, TypeGuesses
 from pooldiag.render import _census_words as words
 from pooldiag.render._picture import picture
 from pooldiag.render._sheet import Column, Sheet, indented
+from pooldiag.render._words import count
 
 DETAILS_SHOWN = 8  # tensors that are told whole
 GUESSES_SHOWN = 8
@@ -71,7 +72,7 @@ class CensusSheet(Sheet):
         """Yield the last row."""
         counted = [one.census for one in self.report.files]
         files = len({census.path for census in counted})
-        yield self.text(f"{words.count(len(counted), 'tensor')} in {words.count(files, 'file')}", "bold")
+        yield self.text(f"{count(len(counted), 'tensor')} in {count(files, 'file')}", "bold")
         yield self.text("")
         for numbers in zip(*((one.n, one.nan, one.inf, one.zero) for one in counted), strict=True):
             yield self.text(str(sum(numbers)), "bold")
@@ -102,7 +103,7 @@ class CensusSheet(Sheet):
 
     def picture(self, one: CountedTensor) -> Iterator[RenderableType]:
         """Yield where NaN and infinities are; nothing where no map was kept."""
-        if one.census.blocks is None:
+        if one.census.blocks is None or not one.census.n:
             return
         yield self.text("Where they are", "bold")
         width = self.page.width - _MARGIN

@@ -8,6 +8,7 @@ from pooldiag.model.censuses import CensusReport, CountedTensor, TypeGuess, Type
 from pooldiag.model.comparisons import Comparison, Difference, LargestError, Sameness
 from pooldiag.render._headline import Headline, Tone
 from pooldiag.render._picture import place_in
+from pooldiag.render._words import capital, count
 
 PATTERNS_SHOWN = 8
 NAMES_SHOWN = 8
@@ -26,7 +27,7 @@ def headline(report: CensusReport) -> Headline:
     red = report.differs or report.first_not_finite is not None
     tone = Tone.RED if red else Tone.OPEN if report.problems or not _elements(report) else Tone.GREEN
     one = report.files[0] if len(report.files) == 1 else None
-    title = _title_of_one(one) if one is not None else _title_of_many(report)
+    title = _title_of_one(one, report) if one is not None else _title_of_many(report)
     return Headline(tone=tone, title=title, lines=tuple(_lines(report, one)))
 
 
@@ -34,15 +35,17 @@ def _elements(report: CensusReport) -> int:
     return sum(one.census.n for one in report.files)
 
 
-def _title_of_one(one: CountedTensor) -> str:
+def _title_of_one(one: CountedTensor, report: CensusReport) -> str:
     census = one.census
-    of = f"of {census.n} elements of {called(census)}"
+    of = f"of {count(census.n, 'element')} of {called(census)}"
     if census.nan:
         return f"NaN: {census.nan} {of}" + (f"; infinity: {census.inf}" if census.inf else "")
     if census.inf:
         return f"Infinity: {census.inf} {of}"
     if one.differs and one.comparison is not None:
         return f"Different: {called(census)} is not as {side(one.comparison)}; no NaN, no infinity"
+    if report.differs:
+        return f"Different: {_alone(report)}; no NaN, no infinity"
     return f"No NaN, no infinity: {of.removeprefix('of ')}" if census.n else f"No elements: {called(census)}"
 
 
@@ -55,8 +58,10 @@ def _title_of_many(report: CensusReport) -> str:
     said = [f"{what} in {k} of {tensors}" for what, k in (("NaN", nan), ("infinity", inf)) if k]
     if not said and not report.differs:
         return f"No NaN, no infinity: {tensors}, {count(_elements(report), 'element')}"
-    if not said and report.differs:
-        return f"Different: {count(len(report.files), 'tensor')} against {report.reference}; no NaN, no infinity"
+    if not said:
+        different = sum(one.differs for one in report.files)
+        what = f"{different} of {tensors} against {report.reference}" if different else _alone(report)
+        return f"Different: {what}; no NaN, no infinity"
     first = report.first_nan or report.first_not_finite
     return capital(f"{', '.join(said)}; the first{' with NaN' if nan else ''} is {called(first)}" if first else said[0])
 
@@ -73,9 +78,15 @@ def _against(report: CensusReport, one: CountedTensor | None) -> str:
         return f"{capital(sameness(one.comparison))} against {side(one.comparison)}."
     compared = [one.comparison for one in report.files if one.comparison is not None]
     different = sum(one.differs for one in report.files)
+    verb = "differs" if 1 in {different, len(compared)} else "differ"
+    words = f"{different} of {count(len(compared), 'compared tensor')} {verb} from {report.reference}"
+    return f"{words}; {_alone(report)}." if report.here_only or report.there_only else f"{words}."
+
+
+def _alone(report: CensusReport) -> str:
+    """Say how many files and tensors have no counterpart."""
     alone = len(report.here_only) + len(report.there_only)
-    words = f"{different} of {count(len(compared), 'compared tensor')} differ from {report.reference}"
-    return f"{words}; {alone} stand on one side only." if alone else f"{words}."
+    return f"{alone} {'stands' if alone == 1 else 'stand'} on one side only"
 
 
 def called(census: Census) -> str:
@@ -182,7 +193,10 @@ def sameness(comparison: Comparison) -> str:
     """Say how alike a tensor and its reference are, with the denominators."""
     words = _SAME[comparison.sameness]
     if comparison.sameness is Sameness.DIFFERENT:
-        return f"{words} in {of(comparison.value_different, comparison.n)} elements"
+        sizes = f"another size, {comparison.here.n} here and {comparison.there.n} in the reference"
+        places = f"{words} in {of(comparison.value_different, comparison.n)} elements"
+        parts = [places] * (comparison.value_different > 0) + [sizes] * (comparison.here.n != comparison.there.n)
+        return "; ".join(parts)
     return f"{words}, {count(comparison.n, 'element')}" + ("" if not comparison.shapes_differ else ", another shape")
 
 
@@ -262,7 +276,8 @@ def guess_title(guesses: TypeGuesses) -> str:
     """Say what was looked at."""
     path = guesses.path if guesses.tensor is None else f"{guesses.path}::{guesses.tensor}"
     size = "" if guesses.file_bytes in {None, guesses.sample_bytes} else f" of {guesses.file_bytes}"
-    return f"Types of {path}, by {guesses.sample_bytes}{size} bytes"
+    bytes_ = "byte" if guesses.sample_bytes == 1 else "bytes"
+    return f"Types of {path}, by {guesses.sample_bytes}{size} {bytes_}"
 
 
 def type_of(guess: TypeGuess) -> str:
@@ -273,13 +288,3 @@ def type_of(guess: TypeGuess) -> str:
 def doubts(found: Iterable[str]) -> str:
     """Say what speaks against a type."""
     return "; ".join(found)
-
-
-def count(number_of: int, what: str) -> str:
-    """Say a number of things."""
-    return f"{number_of} {what}{'' if number_of == 1 else 's'}"
-
-
-def capital(text: str) -> str:
-    """Begin with a capital letter."""
-    return text[:1].upper() + text[1:]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pooldiag.model.census import Blocks, Census
+from pooldiag.render._words import count
 
 STRIP_LINE = 64  # cells of a strip beside one another, where it has several lines
 _SHADES = ("·", "░▒▓", "█", "∞")  # nothing, some of it by thirds, all of it, infinities alone
@@ -36,17 +37,17 @@ def grid(census: Census, *, columns: int, lines: int) -> Grid | None:
     blocks = census.blocks
     if blocks is None or not census.n:
         return None
-    parts = _parts(census.shape, blocks)
+    parts = _parts(census, blocks)
     if parts is None:
         return _strip(census.n, blocks, columns=columns, lines=lines)
     return _matrix(census.shape or (), census.n, blocks, parts, columns=columns, lines=lines)
 
 
-def _parts(shape: tuple[int, ...] | None, blocks: Blocks) -> int | None:
+def _parts(census: Census, blocks: Blocks) -> int | None:
     """Return of how many blocks a row is, 1 if a block is whole rows; None where there are no rows to tell apart."""
-    if shape is None or sum(size > 1 for size in shape) <= 1:
+    if census.shape is None or not census.has_rows:
         return None
-    row = shape[-1]
+    row = census.shape[-1]
     if row % blocks.elements == 0:
         return row // blocks.elements
     return 1 if blocks.elements % row == 0 else None
@@ -64,7 +65,7 @@ def _strip(n: int, blocks: Blocks, *, columns: int, lines: int) -> Grid:
     ]
     cut = tuple(tuple(cells[at : at + columns]) for at in range(0, len(cells), columns))
     return Grid(
-        lines=cut, labels=tuple(str(line * columns * size) for line in range(len(cut))), cell=_count(size, "element")
+        lines=cut, labels=tuple(str(line * columns * size) for line in range(len(cut))), cell=count(size, "element")
     )
 
 
@@ -89,7 +90,7 @@ def _matrix(  # noqa: PLR0913 - a tensor, its map, and the size of the picture
     return Grid(
         lines=found,
         labels=tuple(_place(top * per_block, shape[:-1]) for top in heights[:-1]),
-        cell=f"{_count(min(high, rows), 'row')} x {_count(width, 'column')}",
+        cell=f"{count(min(high, rows), 'row')} x {count(width, 'column')}",
     )
 
 
@@ -129,7 +130,7 @@ def _place(index: int, shape: tuple[int, ...]) -> str:
 
 def picture(census: Census, *, width: int, lines: int, unicode: bool) -> Iterator[str]:
     """Yield a map as lines of characters, and its legend."""
-    rows = census.shape is not None and sum(size > 1 for size in census.shape) > 1
+    rows = census.has_rows
     longest = len(_place(census.n, census.shape[:-1])) + 1 if rows and census.shape else 0
     found = grid(census, columns=max(8, width - longest), lines=lines if rows else 1)
     if found is None:
@@ -158,10 +159,6 @@ def _legend(found: Grid, glyphs: tuple[str, str, str, str]) -> str:
     partly = [f"{some[0]} to {some[-1]} some NaN"] if seen & set(some) else []
     said = [f"{glyph} {word}" for glyph, word in words.items() if word and glyph in seen]
     return f"{', '.join([*partly, *said])}; a cell is {found.cell}"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def bad_cells(found: Grid) -> Iterable[tuple[int, int, Cell]]:

@@ -15,8 +15,8 @@ _FINITE, _LITTLE, _ALL, _INFINITE = (232, 232, 232), (255, 190, 170), (190, 20, 
 
 def picture_file(census: Census, suffix: str) -> bytes:
     """Return the picture of a census, as a file with this suffix has it; one cell that is empty without a map."""
-    rows = census.shape is not None and sum(size > 1 for size in census.shape) > 1
-    found = grid(census, columns=LINES if rows else STRIP_LINE, lines=LINES if rows else STRIP_LINE)
+    side = LINES if census.has_rows else STRIP_LINE
+    found = grid(census, columns=side, lines=side)
     if found is None:
         found = Grid(lines=((Cell(nan=0, inf=0, size=0),),), labels=("0",), cell="no element")
     title = visible(

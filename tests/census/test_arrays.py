@@ -227,3 +227,33 @@ def test_importing_the_package_imports_neither_numpy_nor_any_room() -> None:
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
     with pytest.raises(AttributeError, match="'pooldiag' has no attribute 'nothing'"):
         pooldiag.nothing  # noqa: B018
+
+
+def test_a_type_that_is_not_known_is_answered_with_those_that_are() -> None:
+    with pytest.raises(CensusError) as raised:
+        pooldiag.take_census(VALUES, dtype="zzz")
+    assert "bf16" in (raised.value.hint or "")
+    assert "view it" not in (raised.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("array", "shape"),
+    [
+        (VALUES, (3, 4)),
+        (VALUES.T, (4, 3)),
+        (np.float32(1), ()),
+        (np.zeros((0, 2)), (0, 2)),
+        ([[1, 2]], (1, 2)),
+        (np.zeros((2, 3), np.complex64), (2, 3, 2)),
+    ],
+    ids=range(6),
+)
+def test_the_shape_of_an_array_is_told(array: object, shape: tuple[int, ...]) -> None:
+    assert pooldiag.take_census(array).shape == shape
+
+
+def test_elements_under_a_mask_are_counted_and_that_is_told() -> None:
+    found = pooldiag.take_census(np.ma.masked_invalid(VALUES))
+    assert (found.n, found.nan) == (12, 1)
+    assert found.notes == ("its mask is ignored: the elements under it are counted too",)
+    assert pooldiag.take_census(VALUES).notes == ()

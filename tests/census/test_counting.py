@@ -402,6 +402,19 @@ def test_the_hash_is_left_out_on_request() -> None:
     assert take_census(io.BytesIO(b"abcd"), path="x", layout=F32, sha256=False).sha256 == ""
 
 
+@pytest.mark.parametrize("n", [200_000, 2_000_000])
+@pytest.mark.parametrize("mixed", [False, True])
+def test_the_most_frequent_nan_is_kept_though_too_many_others_came_before(n: int, mixed: bool) -> None:
+    others = np.arange(PATTERN_LIMIT + 4464, dtype="<u4") + 0x7F800001
+    one = np.full(n, 0x7FFFFFFF, "<u4")
+    if mixed:
+        one[::3] = 0x3F800000
+    found = census(np.concatenate((others, one)).tobytes())
+    assert found.dominant == PatternCount(bits="0x7fffffff", count=int((one == 0x7FFFFFFF).sum()))
+    assert found.dominant_exact
+    assert not found.nan_patterns_complete
+
+
 def test_more_nan_patterns_than_are_kept_are_still_counted() -> None:
     patterns = np.arange(PATTERN_LIMIT + 100, dtype="<u4") + 0x7F800001
     patterns[-1] = patterns[0]

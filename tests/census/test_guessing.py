@@ -114,3 +114,24 @@ def test_an_offset_far_into_a_stream_is_refused() -> None:
 
     with pytest.raises(CensusError, match="too far into a stream"):
         guess_file(Stream(bytes(100)), Declared(offset=2**30), path="x", suffix="", wanted=FORMATS["raw"])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, BF16])
+def test_types_of_one_size_at_close_scores_are_not_told_apart(dtype: type) -> None:
+    softmax = np.exp(np.random.default_rng(5).standard_normal(200_000) * 3) / 200_000
+    found = guessed(softmax.astype(dtype))
+    assert np.dtype(dtype).name.replace("bfloat", "bf").replace("float", "f") in fitting(found)
+    assert len(found.fitting) > 1
+    assert "cannot be told apart" in found.why
+
+
+def test_numbers_of_one_value_in_big_endian_order_may_be_integers_in_the_other() -> None:
+    found = guessed(np.ones(4096, ">f4"))
+    assert {(guess.dtype, guess.byte_order) for guess in found.fitting} >= {("i32", "little"), ("f32", "big")}
+
+
+def test_the_byte_order_that_was_preferred_is_told() -> None:
+    found = guessed(np.full(1024, 0x7FFF0000, "<u4"))
+    assert "So do i32 big-endian: the little-endian reading is preferred" in found.why
+    assert "those of the next, i32 big-endian" not in found.why
+    assert "preferred" not in guessed(NORMAL.astype("<f4")).why

@@ -327,7 +327,13 @@ def test_garbage_in_many_tensors_keeps_few_patterns_of_the_later_ones(tmp_path: 
     counter = Counter(asked=decide(CensusFlags(files=("x.npz",))), progress=lambda _: None)
     counter.count(Input(path=str(tmp_path / "x.npz")))
     kept = [(len(one.census.nan_patterns), one.census.nan_patterns_complete) for one in counter.files]
-    assert kept == [(65536, False)] * 4 + [(64, False)] * 2
+    assert kept == [(65536, False)] + [(64, False)] * 5
+
+
+def test_a_file_that_states_its_type_is_doubted_and_not_contradicted(tmp_path: Path, report: Report) -> None:
+    np.save(tmp_path / "x.npy", np.random.default_rng(2).standard_normal(20_000).astype("<f4").view("<f2"))
+    rules = {found["rule"]: found["text"] for found in report("x.npy")["files"][0]["findings"]}
+    assert "But npy says itself of what type it is" in rules["wider-type"]
 
 
 # What is shown
@@ -384,6 +390,17 @@ def test_a_map_that_cannot_be_written_is_told_and_the_rest_is_done(tmp_path: Pat
     assert said.code == 2
     assert one_problem(said.err) == "pooldiag: --save map.svg: cannot be written: Is a directory"
     assert said.out.startswith("NaN: 64 of 2048 elements")
+
+
+def test_a_picture_of_no_elements_is_not_drawn(tmp_path: Path, typed: Typed) -> None:
+    np.save(tmp_path / "x.npy", np.zeros((0, 3), np.float32))
+    said = typed("census", "--save=map.svg", "x.npy", cwd=tmp_path)
+    assert (said.code, one_problem(said.err)) == (
+        2,
+        "pooldiag: --save map.svg: x.npy has no element: there is nothing to draw",
+    )
+    assert not (tmp_path / "map.svg").exists()
+    assert "Where they are" not in said.out
 
 
 # What cannot be meant

@@ -131,3 +131,65 @@ def test_what_can_be_read_once_is_counted_and_not_compared(tmp_path: Path, typed
     assert said.code == 2
     assert "/dev/zero: it can be read once: it is counted, and not compared" in one_problem(said.err)
     assert "8 elements of /dev/zero" in said.out
+
+
+def test_a_raw_file_is_equal_to_a_tensor_of_any_shape_with_its_bytes(tmp_path: Path, against: Against) -> None:
+    np.save(tmp_path / "a.npy", NORMAL.reshape(20, 25))
+    NORMAL.tofile(tmp_path / "b.bin")
+    for here, there in (("a.npy", "b.bin"), ("b.bin", "a.npy")):
+        words = ["--dtype=f32"] if here == "b.bin" else []
+        code, report = against(*words, here, f"--against={there}")
+        assert (code, sameness(report)) == (0, {here: "bitwise-equal"})
+    assert against("--dtype=f32", "--shape=25,20", "b.bin", "--against=a.npy")[0] == 1
+
+
+def test_tensors_in_two_orders_are_not_compared(tmp_path: Path, typed: Typed) -> None:
+    np.save(tmp_path / "c.npy", NORMAL.reshape(20, 25))
+    np.save(tmp_path / "f.npy", np.asfortranarray(NORMAL.reshape(20, 25)))
+    said = typed("census", "f.npy", "--against=c.npy", cwd=tmp_path)
+    assert said.code == 2
+    assert "in another order than those of c.npy: orders differ, not compared" in one_problem(said.err)
+    assert "Different" not in said.out
+    assert typed("census", "f.npy", "--against=f.npy", cwd=tmp_path).code == 0
+
+
+def test_an_order_that_only_has_another_name_is_compared(tmp_path: Path, against: Against) -> None:
+    np.save(tmp_path / "c.npy", NORMAL.reshape(1, 500))
+    header = (tmp_path / "c.npy").read_bytes()
+    (tmp_path / "f.npy").write_bytes(header.replace(b"'fortran_order': False", b"'fortran_order': True "))
+    assert against("f.npy", "--against=f.npy")[0] == 0
+    code, report = against("c.npy", "--against=f.npy")
+    assert (code, sameness(report)) == (0, {"c.npy": "bitwise-equal"})
+
+
+def test_a_file_without_a_counterpart_is_in_the_title(tmp_path: Path, typed: Typed) -> None:
+    (tmp_path / "b").mkdir()
+    for path in ("x.npy", "y.npy", "b/x.npy"):
+        np.save(tmp_path / path, NORMAL)
+    for words in (("y.npy",), ("x.npy", "y.npy")):
+        said = typed("census", *words, "--against=b", cwd=tmp_path)
+        assert (said.code, said.out.splitlines()[0]) == (
+            1,
+            "Different: 1 stands on one side only; no NaN, no infinity",
+        )
+
+
+def test_another_size_is_told_as_such(tmp_path: Path, typed: Typed) -> None:
+    np.save(tmp_path / "a.npy", NORMAL[:400])
+    np.save(tmp_path / "b.npy", NORMAL)
+    said = typed("census", "a.npy", "--against=b.npy", cwd=tmp_path)
+    assert said.code == 1
+    assert "another size, 400 here and 500 in the reference" in " ".join(said.out.split())
+    assert said.out.splitlines()[1].startswith("Another size, 400 here")
+
+
+def test_one_of_anything_is_no_plural(tmp_path: Path, typed: Typed) -> None:
+    (tmp_path / "a").mkdir()
+    for path in ("x.npy", "a/x.npy", "a/y.npy"):
+        np.save(tmp_path / path, NORMAL[:1])
+    assert "No NaN, no infinity: 1 element of x.npy" in typed("census", "x.npy", cwd=tmp_path).out
+    (tmp_path / "odd.bin").write_bytes(bytes(5))
+    said = typed("census", "--dtype=f32", "--shape=1", "odd.bin", cwd=tmp_path)
+    assert "1 byte after the elements is not counted" in said.out
+    said = typed("census", "x.npy", "a/y.npy", "--against=a/x.npy", cwd=tmp_path)
+    assert "0 of 2 compared tensors differ from a/x.npy." in said.out

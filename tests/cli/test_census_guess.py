@@ -75,6 +75,21 @@ def test_a_type_that_numpy_lost_is_guessed_among_those_of_its_size(tmp_path: Pat
     assert (code, report["files"][0]["dtype"], report["files"][0]["nan"]) == (0, "bf16", 0)
 
 
+def test_each_type_that_numpy_lost_is_guessed(tmp_path: Path, typed: Typed) -> None:
+    narrow = np.frombuffer(np.random.default_rng(0).bytes(8000), "V2")
+    values = NORMAL.astype(ml_dtypes.bfloat16)
+    np.savez(tmp_path / "x.npz", a=values, b=narrow, c=NORMAL, d=values[:30_000])
+    code, report = guessed(typed, tmp_path, "x.npz")
+    assert [(guesses["tensor"], len(guesses["fitting"])) for guesses in report["guesses"]] == [
+        ("a", 1),
+        ("b", 0),
+        ("d", 1),
+    ]
+    assert [(file["tensor"], file["dtype"]) for file in report["files"]] == [("a", "bf16"), ("c", "f64"), ("d", "bf16")]
+    assert code == 2
+    assert [problem["problem"] for problem in report["problems"]] == ["x.npz::b: no one type fits its bytes"]
+
+
 def test_a_file_that_says_its_type_is_counted_as_it_says(tmp_path: Path, typed: Typed) -> None:
     np.save(tmp_path / "x.npy", NORMAL)
     code, report = guessed(typed, tmp_path, "x.npy")

@@ -187,6 +187,21 @@ def test_each_file_is_compared_with_its_reference(folder: Path, tmp_path: Path) 
     assert one.differs
 
 
+def test_what_has_no_counterpart_is_told_once_however_often_it_is_counted(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "ref").mkdir()
+    save(tmp_path / "ref" / "y.npz", both=GOOD, there=GOOD)
+
+    def steps(_: Watch) -> Iterator[object]:
+        for values in (GOOD, BAD):
+            np.save(folder / "x.npy", values)
+            save(folder / "y.npz", both=values, here=np.concatenate([values, GOOD]))
+            yield from [None] * 4
+
+    counter = watched(folder, steps, against=str(tmp_path / "ref")).counter
+    assert sorted(counter.here_only) == [f"{folder}/x.npy", f"{folder}/y.npz::here"]
+    assert counter.there_only == [f"{tmp_path}/ref/y.npz::there"]
+
+
 def test_it_ends_in_time(folder: Path) -> None:
     pace = Steps(iter(()))
     found = Watch(

@@ -127,3 +127,19 @@ def test_a_tile_begins_a_line(shape: tuple[int, ...], lines: int, labels: tuple[
     found = grid(census, columns=80, lines=lines)
     assert found is not None
     assert found.labels == labels
+
+
+@pytest.mark.parametrize(
+    ("shape", "map_elements"), [((16, 257), 1), ((1000, 257), 4), ((16, 256), 1), ((16, 514), 257)]
+)
+def test_rows_without_equal_parts_are_no_column_of_cells(shape: tuple[int, ...], map_elements: int) -> None:
+    n = math.prod(shape)
+    elements = block_elements(shape, n)
+    assert elements == map_elements
+    blocks = Blocks(elements=elements, nan=(1, *[0] * (-(-n // elements) - 1)), inf=(0,) * -(-n // elements))
+    census = Census(path="x", dtype="f32", sha256="", n=n, nan=1, shape=shape, blocks=blocks)
+    found = grid(census, columns=64, lines=16)
+    assert found is not None
+    assert len(found.lines[0]) > 1
+    assert sum(cell.nan for line in found.lines for cell in line) == 1
+    assert sum(cell.size for line in found.lines for cell in line) == n

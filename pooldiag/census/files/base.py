@@ -83,7 +83,8 @@ class Tensor:
     """One tensor of a file, and where its bytes are.
 
     `shape` is in the order of memory, the last axis the fastest; its product is `count`. With `scales`, only those
-    fields of the bytes are elements. `open_tensor` gives the elements, one after the other.
+    fields of the bytes are elements. `open_tensor` gives the elements, one after the other. `axes` is set where memory
+    is not in the order of the tensor's own axes: which of these, of more than one element, come one after the other.
     """
 
     name: str | None  # None: the only one of a file that has no names
@@ -93,6 +94,7 @@ class Tensor:
     byte_order: ByteOrder = "little"
     place: Place
     scales: Scales | None = None
+    axes: tuple[int, ...] | None = None
     notes: tuple[str, ...] = ()
     obstacle: Obstacle | None = None
 
@@ -223,6 +225,16 @@ def only_raw_places(declared: Declared, *, path: str, format_name: str) -> None:
     }
     if flags := [flag for flag, is_given in given.items() if is_given]:
         raise CensusError(f"{path}: {' and '.join(flags)} cannot be given for {format_name}, which says it itself")
+
+
+def in_bytes(count: int) -> str:
+    """Say a size."""
+    return f"{count} byte{'' if count == 1 else 's'}"
+
+
+def left_over(count: int) -> str:
+    """Say that so many bytes were left out."""
+    return f"{in_bytes(count)} after the elements {'is' if count == 1 else 'are'} not counted"
 
 
 def called(name: str | None) -> str:

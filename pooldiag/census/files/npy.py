@@ -16,6 +16,8 @@ from pooldiag.census.files.base import (
     called,
     element_count,
     file_size,
+    in_bytes,
+    left_over,
     only_raw_places,
     plain_tensor,
     read_exactly,
@@ -87,7 +89,7 @@ def checked(tensor: Tensor, *, path: str, end: int) -> Tensor:
         )
     if missing == 0 or tensor.obstacle is not None:
         return tensor
-    return replace(tensor, notes=(*tensor.notes, f"{-missing} bytes after the elements are not counted"))
+    return replace(tensor, notes=(*tensor.notes, left_over(-missing)))
 
 
 def _parse(header: bytes, *, where: str) -> tuple[object, bool, tuple[int, ...]]:
@@ -120,15 +122,21 @@ def _described(
         return replace(tensor, obstacle=_no_numbers(words, path=path, name=name))
     element = _element(words, found, layout)
     order: ByteOrder = "big" if found[1] == ">" else "little"
-    in_memory = shape[::-1] if fortran else shape
-    tensor = replace(plain_tensor(element, in_memory, path=path, name=name, offset=offset), byte_order=order)
+    axes = _reversed_axes(shape) if fortran else None
+    in_memory = shape if axes is None else shape[::-1]
+    tensor = replace(plain_tensor(element, in_memory, path=path, name=name, offset=offset), byte_order=order, axes=axes)
     if found[2] == _VOID and element.dtype == words:
         tensor = replace(tensor, obstacle=_lost_type(element, layout, path=path, name=name))
-    if fortran and len(shape) > 1:
-        tensor = replace(
-            tensor, notes=(*tensor.notes, f"in Fortran order: the {shape} elements are counted in the order of memory")
-        )
+    if axes is not None:
+        note = f"in Fortran order: the {shape} elements are counted in the order of memory"
+        tensor = replace(tensor, notes=(*tensor.notes, note))
     return tensor
+
+
+def _reversed_axes(shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return the order of axes that Fortran has; None where it is that of C, too."""
+    axes = [axis for axis, size in enumerate(shape) if size > 1]
+    return tuple(reversed(axes)) if len(axes) > 1 else None
 
 
 def _element(words: str, found: re.Match[str], layout: Layout | None) -> ElementType:
@@ -157,9 +165,9 @@ def _lost_type(element: ElementType, layout: Layout | None, *, path: str, name: 
     size = element.bits // 8
     if layout is not None:
         return Obstacle(
-            problem=f"{path}: {called(name)} has elements of {size} bytes, {layout.name} of {layout.bits} bits"
+            problem=f"{path}: {called(name)} has elements of {in_bytes(size)}, {layout.name} of {layout.bits} bits"
         )
     return Obstacle(
-        problem=f"{path}: {called(name)} has elements of {size} bytes, and the file does not say of what type",
+        problem=f"{path}: {called(name)} has elements of {in_bytes(size)}, and the file does not say of what type",
         hint="NumPy saves bf16 and fp8 so; name the type: --dtype bf16",
     )

@@ -3,7 +3,16 @@
 from dataclasses import replace
 from typing import BinaryIO
 
-from pooldiag.census.files.base import Declared, ElementType, Place, Tensor, file_size, plain_tensor, read_exactly
+from pooldiag.census.files.base import (
+    Declared,
+    ElementType,
+    Place,
+    Tensor,
+    file_size,
+    left_over,
+    plain_tensor,
+    read_exactly,
+)
 from pooldiag.census.layouts import CensusError
 
 SKIP_BYTES = 2**16
@@ -29,8 +38,10 @@ class Raw:
         if declared.offset > size:
             raise CensusError(f"{path}: --offset {declared.offset} is beyond the end of the file, {size} bytes")
         size -= declared.offset
-        shape = _whole_shape(element, size, path=path) if declared.shape is None else declared.shape
-        return (_with_rest_noted(_tensor(element, declared, shape, path=path), size, path=path),)
+        if declared.shape is None:
+            whole = _tensor(element, declared, (_count(element, size, path=path),), path=path)
+            return (replace(whole, shape=None),)  # nobody said it
+        return (_with_rest_noted(_tensor(element, declared, declared.shape, path=path), size, path=path),)
 
 
 def _element(declared: Declared, *, path: str) -> ElementType:
@@ -39,8 +50,8 @@ def _element(declared: Declared, *, path: str) -> ElementType:
     return ElementType(dtype=declared.layout.name, bits=declared.layout.bits)
 
 
-def _whole_shape(element: ElementType, size: int, *, path: str) -> tuple[int, ...]:
-    """Return the shape of all `size` bytes."""
+def _count(element: ElementType, size: int, *, path: str) -> int:
+    """Return how many elements `size` bytes are."""
     count, excess_bits = divmod(size * 8, element.bits)
     if excess_bits:
         raise CensusError(
@@ -48,7 +59,7 @@ def _whole_shape(element: ElementType, size: int, *, path: str) -> tuple[int, ..
             f" {excess_bits // 8} too many",
             hint="was it cut while it was written, or is it of another type?",
         )
-    return (count,)
+    return count
 
 
 def _tensor(element: ElementType, declared: Declared, shape: tuple[int, ...], *, path: str) -> Tensor:
@@ -66,7 +77,7 @@ def _with_rest_noted(tensor: Tensor, size: int, *, path: str) -> Tensor:
         )
     if needed == size:
         return tensor
-    return replace(tensor, notes=(*tensor.notes, f"{size - needed} bytes after the elements are not counted"))
+    return replace(tensor, notes=(*tensor.notes, left_over(size - needed)))
 
 
 def _from_pipe(file: BinaryIO, element: ElementType, declared: Declared, *, path: str) -> Tensor:

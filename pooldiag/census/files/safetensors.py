@@ -81,7 +81,7 @@ class Safetensors:
         end = file_size(file, path=path, format_name=self.name)
         (length,) = _LENGTH.unpack(read_exactly(file, _LENGTH.size, path=path, what="the length of the header"))
         if length > HEADER_LIMIT:
-            raise CensusError(f"{path}: a header of {length} bytes: this is no list of tensors")
+            raise CensusError(f"{path}: a header of {length} bytes, larger than is read: {HEADER_LIMIT} at most")
         header = read_exactly(file, length, path=path, what="the header")
         data_offset = _LENGTH.size + length
         tensors = []

@@ -259,9 +259,17 @@ def _tensor(view: _View, member: Member | None, *, path: str, name: str | None) 
     if count and reach > stored:
         raise CensusError(f"{path}: {called(name)} reaches beyond its storage, which has {stored} elements")
     shape, first, note = _stretch(view, stored) if count else (view.shape, 0, None)
+    axes = _order(view) if note is not None else None
     tensor = plain_tensor(view.element, shape, path=path, name=name, offset=member.place.offset + first * item_bytes)
     notes = tensor.notes if note is None else (*tensor.notes, note)
-    return replace(tensor, place=replace(tensor.place, deflated=member.place.deflated), notes=notes)
+    return replace(tensor, place=replace(tensor.place, deflated=member.place.deflated), axes=axes, notes=notes)
+
+
+def _order(view: _View) -> tuple[int, ...] | None:
+    """Return the order in which the axes are in memory; None where it is their own."""
+    axes = [axis for axis, size in enumerate(view.shape) if size > 1]
+    in_memory = sorted(axes, key=lambda axis: view.strides[axis], reverse=True)
+    return tuple(in_memory) if in_memory != axes else None
 
 
 def _stretch(view: _View, stored: int) -> tuple[tuple[int, ...], int, str | None]:

@@ -177,6 +177,7 @@ def test_a_view_is_counted_as_it_lies_in_its_storage() -> None:
         (),
         ("a 3x2 view with strides (4, 1): its storage of 12 is counted",),
     ]
+    assert [tensors[f"list.1.{index}"].axes for index in range(4)] == [None, (1, 0), None, None]
 
 
 def test_what_torch_wrote_before_zip_files_is_refused_with_the_way_out() -> None:

@@ -28,7 +28,7 @@ class Said:
 
 def environment(changes: Mapping[str, str]) -> dict[str, str]:
     """The environment of a test: nothing in it colors, locks or widens the output but what the test says."""
-    left_out = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "POOLDIAG_LOCK", "EXAMPLE_CHECKPOINT", "TERM"}
+    left_out = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "POOLDIAG_LOCK", "EXAMPLE_CHECKPOINT", "TERM", "PYTEST_ADDOPTS"}
     return {name: value for name, value in os.environ.items() if name not in left_out} | dict(changes)
 
 

@@ -9,7 +9,7 @@
 //   SUITE_HOW=fail        how it is red: fail, crash, hang, quit (_exit(0)), exit (the exit code alone), output (a NaN
 //                         in out.bin), kill (the parent process), two-ways (a crash; with some of the polluters a
 //                         failure)
-//   SUITE_RATE=1          how likely it is red, when it is
+//   SUITE_RATE=1          how likely it is red, when it is; with ZOO_COUNTER and ZOO_RED_RUNS in which of these runs
 //   SUITE_ALWAYS=5        these cases always fail
 //   SUITE_LOG=FILE        a line for each run: the cases that it began
 #include "zoo.h"
@@ -91,9 +91,13 @@ void write_output(float value) {
     std::fclose(file);
 }
 
+bool is_unlucky() {
+    return zoo::text("ZOO_COUNTER").empty() ? zoo::chance() < suite().rate : zoo::unlucky();
+}
+
 void be_victim() {
     const std::string& how = suite().how;
-    const bool red = is_polluted() && (suite().rate >= 1 || zoo::chance() < suite().rate);
+    const bool red = is_polluted() && (suite().rate >= 1 || is_unlucky());
     if (how == "output") write_output(red ? std::nanf("") : 1.0F);
     if (red && how == "crash") zoo::segfault();
     if (red && how == "hang") zoo::linger();

@@ -15,6 +15,7 @@ from pooldiag.diagnose.commands import next_command, reproducer
 from pooldiag.diagnose.listing import Lister, named_among
 from pooldiag.diagnose.notes import notes, witnesses
 from pooldiag.diagnose.running import Asked, Runner
+from pooldiag.diagnose.sessions import disk_report
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, InterruptedRunError, UsageError
 from pooldiag.frameworks.base import ListingError
@@ -23,7 +24,7 @@ from pooldiag.model.attributions import Attribution, Status
 from pooldiag.model.cases import Case, Listing, Selection
 from pooldiag.model.events import Planned, Reported
 from pooldiag.model.readings import Reading, Sight, Signature
-from pooldiag.model.reports import ArmResult, AttributeReport, DiskReport, NextCommand, Run, TargetReport
+from pooldiag.model.reports import ArmResult, AttributeReport, NextCommand, Run, TargetReport
 from pooldiag.model.settings import AttributeSettings
 
 _MOST_ALONE = 200
@@ -291,7 +292,7 @@ class _Diagnosis:
             invocation=self._settings.invocation,
             evidence=self._tools.evidence.path,
             lock=self._tools.lock.report(),
-            disk=self._disk(),
+            disk=disk_report(self._tools, free_before=self._free_before, floor=self._settings.floors.disk_bytes),
             target=self._target(),
             machine=self._tools.machine,
             seconds=self._tools.clock.monotonic() - self._began,
@@ -311,13 +312,6 @@ class _Diagnosis:
         if self._listing is None:
             return replace(concluded, separators=tuple(_switchable(concluded.separators)))
         return concluded
-
-    def _disk(self) -> DiskReport:
-        return DiskReport(
-            free_before=self._free_before,
-            free_after=self._tools.disk.free_bytes(),
-            floor=self._settings.floors.disk_bytes,
-        )
 
     def _target(self) -> TargetReport:
         listing = self._listing

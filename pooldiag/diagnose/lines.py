@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 from pooldiag.attribution.signatures import ending_signal
 from pooldiag.diagnose.commands import HERE, shell_line
-from pooldiag.diagnose.running import Runner
+from pooldiag.diagnose.running import Runner, raise_if_spoilt
 from pooldiag.diagnose.tools import Tools
-from pooldiag.errors import BlockedError
 from pooldiag.model.bisections import CheckedCommand
 from pooldiag.model.cases import Selection
 from pooldiag.model.outcomes import Outcome
@@ -41,8 +40,7 @@ class Lines:
 
     def _typed(self, selection: Selection) -> Outcome:
         outcome = self.runner.run_line(lambda out: self._line(selection, out), selection)
-        if outcome.void_marks or outcome.completed.shortage:
-            raise BlockedError(next(iter(outcome.void_marks), outcome.completed.shortage or "void"))
+        raise_if_spoilt(outcome)
         return outcome
 
     def _line(self, selection: Selection, out: str) -> str:
@@ -65,9 +63,7 @@ def _is_red(outcome: Outcome, signature: Signature) -> bool:
         case SignatureKind.CRASH:
             return completed.ending in {Ending.SIGNALLED, Ending.LOST} or _fails(outcome)
         case SignatureKind.NAN:
-            return any(
-                output.census is not None and output.census.nan + output.census.inf for output in outcome.outputs
-            )
+            return _has_nan(outcome)
         case SignatureKind.FAILURE:
             return _fails(outcome) and ending_signal(completed) is None
         case SignatureKind.COUNT:
@@ -79,5 +75,9 @@ def _fails(outcome: Outcome) -> bool:
 
 
 def _is_green(outcome: Outcome) -> bool:
-    clean = all(output.census is None or not output.census.nan + output.census.inf for output in outcome.outputs)
-    return outcome.completed.ending is Ending.EXITED and outcome.completed.exit_code == 0 and clean
+    ended_well = outcome.completed.ending is Ending.EXITED and outcome.completed.exit_code == 0
+    return ended_well and not _has_nan(outcome)
+
+
+def _has_nan(outcome: Outcome) -> bool:
+    return any(output.census is not None and output.census.nan + output.census.inf for output in outcome.outputs)

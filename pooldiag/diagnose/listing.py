@@ -96,7 +96,7 @@ class Lister:
 
 def named_case(listing: Listing, name: str) -> Case:
     """Return the one case of exactly this name; UsageError when there is none, or more than one."""
-    found = [case for case in listing.runnable if name in _spellings(case) or _in_one_line(name) == case.name]
+    found = _exactly(listing.runnable, name)
     if not found:
         raise UsageError(f"{name!r} is no case that runs", hint=_nearest(name, listing))
     if len(found) > 1:
@@ -116,8 +116,12 @@ def named_among(cases: Sequence[Case], name: str) -> Case:
 
 def _named(cases: tuple[Case, ...], pattern: str) -> list[Case]:
     """Return the cases of exactly this name, however it looks; those that it matches as a pattern where none has it."""
-    exact = [case for case in cases if pattern in _spellings(case) or _in_one_line(pattern) == case.name]
-    return exact or [case for case in cases if fnmatchcase(case.name, pattern)]
+    return _exactly(cases, pattern) or [case for case in cases if fnmatchcase(case.name, pattern)]
+
+
+def _exactly(cases: tuple[Case, ...], name: str) -> list[Case]:
+    """Return the cases of this name, be it as it is listed, as it stands in the source, or as a listing folds it."""
+    return [case for case in cases if name in _spellings(case) or _in_one_line(name) == case.name]
 
 
 def _spellings(case: Case) -> tuple[str, ...]:

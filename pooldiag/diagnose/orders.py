@@ -125,8 +125,6 @@ class _Survey:
     def _run_order(self, prober: Prober) -> None:
         self._probers.append(prober)
         run = prober.whole()
-        if run.reading.reading is Reading.VOID and (run.outcome.void_marks or run.outcome.completed.shortage):
-            raise BlockedError(run.reading.void_reason or "void")
         result = OrderResult(order=prober.suite.order, run=run, failing=tuple(_failing(run)))
         reds = list(self._reds_of(run, prober))
         if reds and reds[0].question.signature == run.reading.signatures[0]:

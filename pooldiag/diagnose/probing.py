@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pooldiag.attribution.probing import Question, another_red, answer
 from pooldiag.attribution.reading import read
 from pooldiag.diagnose.listing import Lister
-from pooldiag.diagnose.running import Asked, Runner
+from pooldiag.diagnose.running import Asked, Runner, raise_if_spoilt
 from pooldiag.errors import BlockedError, UsageError
 from pooldiag.model.arms import Arm
 from pooldiag.model.bisections import Probed
@@ -144,8 +144,7 @@ class Prober:
     def _taken(self, outcome: Outcome) -> Run:
         """Read a run, and learn from it."""
         reading = read(outcome)
-        if outcome.void_marks or outcome.completed.shortage:
-            raise BlockedError(reading.void_reason or "void")  # it does not go away by itself
+        raise_if_spoilt(outcome)
         self._asserting.update(result.case for result in outcome.report.results if result.assertions)
         for note in reading.notes:
             self.notes.setdefault(note, []).append(outcome.run)

@@ -416,6 +416,12 @@ def _voided(outcome: Outcome) -> bool:
     return any(one.completed.shortage is not None or one.void_marks or one.no_answer for one in parts)
 
 
+def raise_if_spoilt(outcome: Outcome) -> None:
+    """Raise BlockedError for a run that says nothing because of what does not go away: no space, another target."""
+    if (reason := outcome.completed.shortage or next(iter(outcome.void_marks), None)) is not None:
+        raise BlockedError(reason)
+
+
 def raise_if_interrupted(completed: Completed) -> None:
     """Raise InterruptedRunError for a process that was ended because the user asked for it."""
     if completed.ending is Ending.INTERRUPTED:

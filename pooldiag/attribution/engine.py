@@ -8,7 +8,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pooldiag.attribution.belief import (
+from pooldiag.attribution.mechanisms import MECHANISMS
+from pooldiag.attribution.posterior import (
     CATCH_ALL,
     HYPOTHESES,
     alike,
@@ -19,9 +20,8 @@ from pooldiag.attribution.belief import (
     posterior,
     shared_counts,
 )
-from pooldiag.attribution.evidence import RoleEvidence
-from pooldiag.attribution.mechanisms import MECHANISMS
 from pooldiag.attribution.rates import greens_until, rate_of
+from pooldiag.attribution.role_evidence import RoleEvidence
 from pooldiag.model.arms import Role
 from pooldiag.model.attributions import Attribution, Candidate, Prediction, RuledOut, Status, percent
 from pooldiag.model.readings import Sight, Signature
@@ -41,7 +41,7 @@ _SETTLING_RUNS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class StopRule:
     """How far a diagnosis may go. With `repeat` every arm runs so often, whatever the runs show.
 
     `own_pool`: the allocator is one that the suite may itself test, not the C library's.
@@ -71,7 +71,7 @@ class Step:
     reason: str
 
 
-def next_step(evidence: Sequence[RoleEvidence], plan: Plan, spent: Spent) -> Step:
+def next_step(evidence: Sequence[RoleEvidence], plan: StopRule, spent: Spent) -> Step:
     """Decide what to do next; what may be spent bounds everything."""
     if (end := _out_of_budget(plan, spent)) is not None:
         return Step(role=None, reason=end)
@@ -95,7 +95,7 @@ def _needed(evidence: Sequence[RoleEvidence]) -> Role | None:
     return next((known.role for known in evidence if known.role in needs and not known.sights), None)
 
 
-def _out_of_budget(plan: Plan, spent: Spent) -> str | None:
+def _out_of_budget(plan: StopRule, spent: Spent) -> str | None:
     if spent.runs >= plan.max_runs:
         return f"{spent.runs} runs are spent"
     if plan.budget_seconds is not None and spent.seconds >= plan.budget_seconds:
@@ -103,7 +103,7 @@ def _out_of_budget(plan: Plan, spent: Spent) -> str | None:
     return None
 
 
-def _enough(evidence: Sequence[RoleEvidence], plan: Plan) -> str | None:
+def _enough(evidence: Sequence[RoleEvidence], plan: StopRule) -> str | None:
     """Say why no further run is needed; None when one is."""
     weights = posterior(evidence)
     leader = max(weights, key=lambda name: weights[name])
@@ -129,7 +129,7 @@ def _settled(evidence: Sequence[RoleEvidence]) -> bool:
     return steady and max(len(known.sights) for known in evidence) >= _SETTLING_RUNS
 
 
-def _first_of_all(evidence: Sequence[RoleEvidence], plan: Plan) -> Role | None:
+def _first_of_all(evidence: Sequence[RoleEvidence], plan: StopRule) -> Role | None:
     """Return the role whose run comes before any weighing."""
     baseline = _of(evidence, Role.BASELINE)
     if len(baseline.sights) < (plan.repeat or BASELINE_RUNS):
@@ -180,7 +180,7 @@ def _can_tell(known: RoleEvidence) -> bool:
 
 
 def conclude(
-    evidence: Sequence[RoleEvidence], *, signature: Signature | None, plan: Plan, reason: str | None = None
+    evidence: Sequence[RoleEvidence], *, signature: Signature | None, plan: StopRule, reason: str | None = None
 ) -> Attribution:
     """Return what the runs establish about the signature; `reason` says why they ended."""
     if not _any_red(evidence):

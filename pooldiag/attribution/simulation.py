@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from pooldiag.attribution.engine import Plan, Spent, conclude, next_step
-from pooldiag.attribution.evidence import RoleEvidence
+from pooldiag.attribution.engine import Spent, StopRule, conclude, next_step
 from pooldiag.attribution.mechanisms import MECHANISMS
+from pooldiag.attribution.role_evidence import RoleEvidence
 from pooldiag.model.arms import Acted, Role
 from pooldiag.model.attributions import Attribution, Mechanism, Prediction
 from pooldiag.model.readings import Sight, Signature, SignatureKind
@@ -63,9 +63,11 @@ def evidence(sights: Mapping[Role, Sequence[Sight]]) -> tuple[RoleEvidence, ...]
     )
 
 
-def diagnose(target: Simulated, random: Random, *, roles: Sequence[Role] = ROLES, plan: Plan | None = None) -> Trial:
+def diagnose(
+    target: Simulated, random: Random, *, roles: Sequence[Role] = ROLES, plan: StopRule | None = None
+) -> Trial:
     """Run the engine on a simulated target until it asks for no more."""
-    plan = plan or Plan()
+    plan = plan or StopRule()
     sights: dict[Role, list[Sight]] = {role: [] for role in roles}
     runs = 0
     while (step := next_step(evidence(sights), plan, Spent(runs=runs))).role is not None:

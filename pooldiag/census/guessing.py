@@ -24,7 +24,7 @@ from pooldiag.census.files.base import Declared, Obstacle, Place, Tensor, Tensor
 from pooldiag.census.findings import OTHER_TYPE, counted
 from pooldiag.census.layouts import LAYOUTS, ByteOrder, CensusError, FloatLayout, IntegerLayout, Layout
 from pooldiag.census.reading import ElementReader, Patterns
-from pooldiag.census.tensors import RAW, Listing, place_of, with_head
+from pooldiag.census.tensors import RAW, TensorList, place_of, with_head
 from pooldiag.model.census import Census
 from pooldiag.model.censuses import TypeGuess, TypeGuesses
 
@@ -109,7 +109,7 @@ def _guess_lost_types(file: BinaryIO, declared: Declared, found: TensorFile, *, 
     return Guessed(file=file, declared=declared, guesses=tuple(guesses))
 
 
-def with_types(listing: Listing, guesses: Sequence[TypeGuesses]) -> Listing:
+def with_types(listing: TensorList, guesses: Sequence[TypeGuesses]) -> TensorList:
     """Return a listing in which each tensor whose type a file of NumPy lost is of the one type that fits its bytes."""
     if listing.format is RAW:
         return listing

@@ -26,7 +26,7 @@ _NO_TYPE = "name it: --dtype f32; or let --guess try them all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class TensorList:
     """The tensors of a file in its order, and the file to read them from."""
 
     file: BinaryIO
@@ -44,7 +44,7 @@ def list_tensors(  # noqa: PLR0913 - a file, and what is known of it
     suffix: str,
     wanted: TensorFile | None = None,
     of_raw_files: bool = False,
-) -> Listing:
+) -> TensorList:
     """List what is in a file of a format that is wanted, or recognised by its first bytes and its suffix.
 
     A type that is declared is for a file that says none; CensusError when the file says another one, unless all that
@@ -61,7 +61,7 @@ def list_tensors(  # noqa: PLR0913 - a file, and what is known of it
     tensors = found.tensors(file, declared, path=path)
     if not of_raw_files:
         _check_declared(tensors, declared, found, path=path)
-    return Listing(file=file, path=path, format=found, declared=declared, tensors=tensors)
+    return TensorList(file=file, path=path, format=found, declared=declared, tensors=tensors)
 
 
 def _nothing_said(suffix: str, wanted: TensorFile | None) -> str:
@@ -140,7 +140,7 @@ def chosen(tensors: Sequence[Tensor], patterns: Sequence[str]) -> tuple[Tensor, 
     return tuple(tensor for tensor in tensors if id(tensor) in named)
 
 
-def count_tensor(listing: Listing, tensor: Tensor, *, sha256: bool = True, mapped: bool = False) -> Census:
+def count_tensor(listing: TensorList, tensor: Tensor, *, sha256: bool = True, mapped: bool = False) -> Census:
     """Count one tensor; `mapped` asks for a map of its NaN and infinities. CensusError when it cannot be counted."""
     from pooldiag.census.counting import take_census  # noqa: PLC0415 - NumPy, only where something is counted
     from pooldiag.census.findings import findings  # noqa: PLC0415 - the same

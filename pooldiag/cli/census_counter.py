@@ -9,7 +9,7 @@ from typing import BinaryIO
 from pooldiag.census.files import open_tensor
 from pooldiag.census.files.base import Declared, Tensor
 from pooldiag.census.layouts import LAYOUTS, CensusError
-from pooldiag.census.tensors import Listing, chosen, count_tensor, list_tensors, matching, place_of
+from pooldiag.census.tensors import TensorList, chosen, count_tensor, list_tensors, matching, place_of
 from pooldiag.cli.census_asked import Asked
 from pooldiag.cli.census_inputs import Input, opened, stamp_of, suffix_of
 from pooldiag.errors import PooldiagError, UsageError
@@ -68,7 +68,7 @@ class Counter:
                 hint = f"the nearest is {near[0]!r}" if near else f"{len(self.names)} tensors have names"
                 self.problems.append(CensusProblem(path="", problem=f"--tensor {pattern!r} names no tensor", hint=hint))
 
-    def _listing(self, file: BinaryIO, given: Input) -> Listing:
+    def _listing(self, file: BinaryIO, given: Input) -> TensorList:
         """List a file, its types guessed where that is asked for."""
         asked = self.asked
         if not asked.guess:
@@ -81,7 +81,7 @@ class Counter:
             raise CensusError(f"{given.path}: no one type fits its bytes", hint=NOT_ONE_TYPE)
         return with_types(self._listed(found.file, found.declared, given), found.guesses)
 
-    def _listed(self, file: BinaryIO, declared: Declared, given: Input) -> Listing:
+    def _listed(self, file: BinaryIO, declared: Declared, given: Input) -> TensorList:
         return list_tensors(
             file,
             declared,
@@ -91,12 +91,12 @@ class Counter:
             of_raw_files=not given.named,
         )
 
-    def _chosen(self, listing: Listing) -> tuple[Tensor, ...]:
+    def _chosen(self, listing: TensorList) -> tuple[Tensor, ...]:
         self.names.update((tensor.name, None) for tensor in listing.tensors if tensor.name is not None)
         self.named.update(pattern for pattern in self.asked.patterns if matching(listing.tensors, pattern))
         return chosen(listing.tensors, self.asked.patterns)
 
-    def _count_all(self, listing: Listing, tensors: tuple[Tensor, ...], references: dict[str, "_Operand"]) -> None:
+    def _count_all(self, listing: TensorList, tensors: tuple[Tensor, ...], references: dict[str, "_Operand"]) -> None:
         for tensor in tensors:
             self.progress(place_of(listing.path, tensor.name))
             with self._telling(listing.path):
@@ -106,12 +106,12 @@ class Counter:
                     compared = _compared(_Operand(listing=listing, tensor=tensor), reference)
                     self.files[-1] = CountedTensor(census=census, comparison=compared)
 
-    def _count_and_compare(self, listing: Listing, tensors: tuple[Tensor, ...], path: str) -> None:
+    def _count_and_compare(self, listing: TensorList, tensors: tuple[Tensor, ...], path: str) -> None:
         with ExitStack() as stack:
             self._count_all(listing, tensors, self._references(listing, tensors, path, stack))
 
     def _references(
-        self, listing: Listing, tensors: tuple[Tensor, ...], path: str, stack: ExitStack
+        self, listing: TensorList, tensors: tuple[Tensor, ...], path: str, stack: ExitStack
     ) -> dict[str, "_Operand"]:
         """Return what each tensor is compared with; the reference stays open as long as the stack."""
         from pooldiag.census.comparison_pairs import pair_tensors  # noqa: PLC0415 - few compare
@@ -132,7 +132,7 @@ class Counter:
             references |= {ours: _Operand(listing=there, tensor=by_name[theirs]) for ours, theirs in pairing.pairs}
         return references
 
-    def _reference_listing(self, file: BinaryIO, path: str, tensors: tuple[Tensor, ...]) -> Listing:
+    def _reference_listing(self, file: BinaryIO, path: str, tensors: tuple[Tensor, ...]) -> TensorList:
         """List a reference; of a raw one that nothing is said of, the type is that of what is compared with it."""
         declared = self.asked.declared
         if declared.layout is None and tensors:
@@ -176,7 +176,7 @@ class Counter:
 class _Operand:
     """A tensor, and the file it is in."""
 
-    listing: Listing
+    listing: TensorList
     tensor: Tensor
 
 

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pooldiag.attribution.acted import Beforehand, acted
-from pooldiag.attribution.engine import PROBES_OF_A_GREEN, Plan, Spent, Step, conclude, greens_needed, next_step
-from pooldiag.attribution.evidence import RoleEvidence
+from pooldiag.attribution.engine import PROBES_OF_A_GREEN, Spent, Step, StopRule, conclude, greens_needed, next_step
 from pooldiag.attribution.mechanisms import BISECT, MECHANISMS
 from pooldiag.attribution.rates import rate_of
 from pooldiag.attribution.reading import read, sight
+from pooldiag.attribution.role_evidence import RoleEvidence
 from pooldiag.attribution.signatures import same_red
 from pooldiag.diagnose.canaries import canary_states
 from pooldiag.diagnose.commands import next_command, reproducer
 from pooldiag.diagnose.listing import Lister, named_among
 from pooldiag.diagnose.notes import notes, witnesses
-from pooldiag.diagnose.running import Asked, Runner
+from pooldiag.diagnose.running import Runner, RunPlan
 from pooldiag.diagnose.sessions import disk_report
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, InterruptedRunError, UsageError
@@ -85,7 +85,7 @@ class _Diagnosis:
         self._selection: Selection | None = None
         self._canaries: Mapping[Role, tuple[Acted, str]] = {}
         self._runs: list[Run] = []
-        self._plan = Plan(
+        self._plan = StopRule(
             confidence=settings.confidence,
             max_runs=settings.max_runs,
             budget_seconds=settings.budget_seconds,
@@ -171,7 +171,7 @@ class _Diagnosis:
         return next(arm for arm in self._arms if arm.role is role)
 
     def _run(self, runner: Runner, arm: Arm) -> Run:
-        outcome = runner.run(Asked(arm=arm, selections=self._selections(arm), order=self._settings.order))
+        outcome = runner.run(RunPlan(arm=arm, selections=self._selections(arm), order=self._settings.order))
         reading = read(outcome)
         if reading.reading is Reading.GREEN and arm.isolation is Isolation.TOGETHER:
             runner.green(outcome)

@@ -24,9 +24,9 @@ from pooldiag.model.readings import Reading, Sight
 from pooldiag.model.reports import ArmResult, AttributeReport
 from pooldiag.model.settings import BisectSettings
 from pooldiag.reduce.ahead import reduce_ahead
-from pooldiag.reduce.probe import Limits, Progress
+from pooldiag.reduce.probe import SearchLimits, SearchStep
 from pooldiag.reduce.result import Reduction, ReductionStatus
-from pooldiag.reduce.search import Plan
+from pooldiag.reduce.search import SearchPlan
 
 _GREENS_OF_A_RED = 5  # of the order up to the victim until it is believed to be green, once it was seen red
 
@@ -114,20 +114,20 @@ class _Bisection:
             watch=self._watch,
         )
 
-    def _plan(self, *, recalled: int = 0) -> Plan:
+    def _plan(self, *, recalled: int = 0) -> SearchPlan:
         """Return how far a search may go from here, which counts what it recalls as runs."""
         spent = 0 if self._known.prober is None else len(self._known.prober.probed) - recalled
-        return Plan(
+        return SearchPlan(
             confidence=self._settings.confidence,
             every_set=self._settings.every_set,
-            limits=Limits(max_runs=max(1, self._settings.max_runs - spent), spent=self._time_is_over),
+            limits=SearchLimits(max_runs=max(1, self._settings.max_runs - spent), spent=self._time_is_over),
         )
 
     def _time_is_over(self) -> bool:
         budget = self._settings.common.budget_seconds
         return budget is not None and self._known.seconds >= budget
 
-    def _watch(self, progress: Progress) -> None:
+    def _watch(self, progress: SearchStep) -> None:
         """Take notice of a step of the search; the run that it made was written down before."""
         self._known.progress = progress
         if self._known.prober is not None and not progress.recalled:

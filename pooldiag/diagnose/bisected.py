@@ -24,7 +24,7 @@ from pooldiag.model.events import Searching
 from pooldiag.model.readings import Reading, Signature
 from pooldiag.model.reports import AttributeReport, Run, TargetReport
 from pooldiag.model.settings import AttributeSettings, BisectSettings
-from pooldiag.reduce.probe import Phase, Progress
+from pooldiag.reduce.probe import Phase, SearchStep
 from pooldiag.reduce.result import Observed, Proof, Reduction, ReductionStatus
 
 _STATUS = {
@@ -45,7 +45,7 @@ class Bisected:
     prober: Prober | None = None
     chooser: Chooser | None = None
     chosen: Chosen | None = None
-    progress: Progress | None = None  # of the search, as it goes on
+    progress: SearchStep | None = None  # of the search, as it goes on
     reduction: Reduction | None = None  # of the search, at its end
     red_line: CheckedCommand | None = None
     green_line: CheckedCommand | None = None

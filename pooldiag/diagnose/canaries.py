@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from pooldiag.attribution.acted import PRELOAD
-from pooldiag.attribution.canaries import Observed, judge, observed
+from pooldiag.attribution.canary_facts import Observed, judge, observed
 from pooldiag.diagnose.running import raise_if_interrupted
 from pooldiag.diagnose.tools import Tools
 from pooldiag.model.arms import Acted, AllocatorProfile, Arm, Canary, Linkage, Role
-from pooldiag.model.runs import Ending, Environment, Limits, RunRequest
+from pooldiag.model.runs import Ending, Environment, RunLimits, RunRequest
 
-_LIMITS = Limits(timeout_seconds=30.0, grace_seconds=1.0)
+_LIMITS = RunLimits(timeout_seconds=30.0, grace_seconds=1.0)
 _Verdict = tuple[Acted, str]
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from pooldiag.attribution.probing import Question, not_reached, result_of
+from pooldiag.attribution.questions import Question, not_reached, result_of
 from pooldiag.attribution.signatures import OUTPUT, same_red
 from pooldiag.diagnose.listing import named_among
 from pooldiag.diagnose.probing import Places, Prober
@@ -13,7 +13,7 @@ from pooldiag.model.outcomes import CaseStatus
 from pooldiag.model.readings import Reading, Signature
 from pooldiag.model.reports import Run
 from pooldiag.model.settings import BisectSettings
-from pooldiag.reduce.search import Plan
+from pooldiag.reduce.search import SearchPlan
 from pooldiag.reduce.victims import search_victim
 
 _GREENS_OF_A_RED = 5  # of the whole order until it is believed to be green, where an earlier diagnosis saw it red
@@ -42,7 +42,7 @@ class Chooser:
 
     settings: BisectSettings
     prober: Prober
-    plan: Plan
+    plan: SearchPlan
     whole: list[Run] = field(default_factory=list)
     red_alone: list[Signature] = field(default_factory=list)  # reds that need no other case, and are not followed
     untried: int = 0  # reds beyond those that were tried alone

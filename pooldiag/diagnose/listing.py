@@ -11,7 +11,7 @@ from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, UsageError
 from pooldiag.frameworks.base import ListingError, arranged, confirms
 from pooldiag.model.cases import Case, Listing, Order, Selection
-from pooldiag.model.runs import Completed, Ending, Environment, Limits, RunRequest
+from pooldiag.model.runs import Completed, Ending, Environment, RunLimits, RunRequest
 from pooldiag.model.settings import AttributeSettings
 
 _LISTING_SECONDS = 120.0
@@ -63,7 +63,7 @@ class Lister:
             directory=target.directory,
             folder=folder,
             report=report,
-            limits=Limits(timeout_seconds=_LISTING_SECONDS, grace_seconds=self._settings.grace_seconds),
+            limits=RunLimits(timeout_seconds=_LISTING_SECONDS, grace_seconds=self._settings.grace_seconds),
         )
 
     def chosen(self, listing: Listing) -> tuple[Case, ...]:

@@ -17,7 +17,7 @@ from pooldiag.model.settings import OutputSpec
 from pooldiag.ports import Files
 
 if TYPE_CHECKING:
-    from pooldiag.census.tensors import Listing
+    from pooldiag.census.tensors import TensorList
 
 IN_FILE = "::"  # between a file and a tensor in it
 _WILD = frozenset("*?[")
@@ -90,7 +90,7 @@ def _count(path: Path, name: str, spec: OutputSpec, files: Files) -> Iterator[Ou
         yield OutputFile(path=name, problem="unreadable", detail=error.strerror)
 
 
-def _count_tensor(listing: "Listing", tensor: Tensor) -> OutputFile:
+def _count_tensor(listing: "TensorList", tensor: Tensor) -> OutputFile:
     from pooldiag.census.tensors import count_tensor, place_of  # noqa: PLC0415 - only where there is an output
 
     path = place_of(listing.path, tensor.name)

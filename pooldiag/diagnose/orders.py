@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from pooldiag.attribution.probing import Question
+from pooldiag.attribution.questions import Question
 from pooldiag.diagnose.commands import next_of_orders
 from pooldiag.diagnose.lines import Lines
 from pooldiag.diagnose.listing import Lister, named_among

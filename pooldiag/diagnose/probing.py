@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from pooldiag.attribution.probing import Question, another_red, answer
+from pooldiag.attribution.questions import Question, another_red, answer
 from pooldiag.attribution.reading import read
 from pooldiag.diagnose.listing import Lister
-from pooldiag.diagnose.running import Asked, Runner, raise_if_spoilt
+from pooldiag.diagnose.running import Runner, RunPlan, raise_if_spoilt
 from pooldiag.errors import BlockedError, UsageError
 from pooldiag.model.arms import Arm
 from pooldiag.model.bisections import Probed
@@ -61,7 +61,7 @@ class Prober:
     def under(self, arm: Arm) -> Run:
         """Run the whole order under an arm; no step of the search."""
         everything = self.selection(tuple(range(len(self.suite.cases))))
-        run = self._taken(self.runner.run(Asked(arm=arm, selections=(everything,), order=self.suite.order)))
+        run = self._taken(self.runner.run(RunPlan(arm=arm, selections=(everything,), order=self.suite.order)))
         if run.outcome.completed.ending is Ending.EXITED:
             self.runner.green(run.outcome)  # red or not: so long it takes to its end
         return run
@@ -69,7 +69,7 @@ class Prober:
     def beginning(self, size: int, signature: Signature) -> Reading:
         """Run the first cases of the order, for a red whose victim is not known."""
         selection = self.selection(tuple(range(size)))
-        asked = Asked(arm=self.arm, selections=(selection,), order=self.suite.order, outputs_due=False)
+        asked = RunPlan(arm=self.arm, selections=(selection,), order=self.suite.order, outputs_due=False)
         run = self._taken(self.runner.run(asked))
         reading = answer(run.outcome, run.reading, Question(signature=signature))
         self._write_down(run, size, reading)
@@ -100,7 +100,7 @@ class Prober:
     def alone(self, victim: Case) -> Run:
         """Run a case alone, for whatever red it shows."""
         selection = self.selection((self.suite.cases.index(victim),))
-        asked = Asked(arm=self.arm, selections=(selection,), order=self.suite.order)
+        asked = RunPlan(arm=self.arm, selections=(selection,), order=self.suite.order)
         run = self._taken(self.runner.run(asked))
         self._write_down(run, 1, run.reading.reading)
         return run
@@ -133,13 +133,13 @@ class Prober:
                 raise BlockedError(error.problem, hint=error.hint) from error
         return self._selections[places]
 
-    def _asked(self, places: Places, question: Question) -> Asked:
+    def _asked(self, places: Places, question: Question) -> RunPlan:
         victim = question.victim
         if victim is None:
             raise AssertionError(question)
         selection = self.selection((*places, self.suite.cases.index(victim)))
         until = victim if question.signature.case == victim.name else None
-        return Asked(arm=self.arm, selections=(selection,), order=self.suite.order, until=until)
+        return RunPlan(arm=self.arm, selections=(selection,), order=self.suite.order, until=until)
 
     def _taken(self, outcome: Outcome) -> Run:
         """Read a run, and learn from it."""

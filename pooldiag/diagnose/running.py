@@ -14,7 +14,7 @@ from pooldiag.model.arms import Arm, Isolation, Role
 from pooldiag.model.cases import Case, Order, Selection
 from pooldiag.model.events import RunEnded, RunStarted
 from pooldiag.model.outcomes import CaseResult, CaseStatus, Outcome
-from pooldiag.model.runs import Completed, Ending, Environment, Limits, RunRequest, Stream
+from pooldiag.model.runs import Completed, Ending, Environment, RunLimits, RunRequest, Stream
 from pooldiag.model.settings import AttributeSettings
 
 OUTPUT_VARIABLE = "POOLDIAG_OUTPUT_DIR"
@@ -30,7 +30,7 @@ _MOST_LOSSES = 3  # so often one and the same run may end with pooldiag until th
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class RunPlan:
     """One run to be made: an arm, what it selects (one process each), and the order.
 
     Once the report has told how `until` ended, the run is ended. `outputs_due` is False for a selection that is
@@ -53,7 +53,7 @@ class Asked:
 class _Begun:
     """A run under way: its name, and where the memo finds it again."""
 
-    asked: Asked
+    asked: RunPlan
     run: str
     folder: Path
     key: str
@@ -77,12 +77,12 @@ class Runner:
         self.recalled: set[str] = set()  # runs that an earlier, interrupted diagnosis finished
         tools.files.changes()  # what the first run changes is seen against this
 
-    def run(self, asked: Asked) -> Outcome:
+    def run(self, asked: RunPlan) -> Outcome:
         """Make one run. Raises BlockedError when it cannot be made at all."""
         (outcome,) = self.run_all([asked])
         return outcome
 
-    def run_all(self, asked: Sequence[Asked]) -> list[Outcome]:
+    def run_all(self, asked: Sequence[RunPlan]) -> list[Outcome]:
         """Make these runs, side by side if the executor can; take those that are finished already from the memo."""
         keys = [self._key(one) for one in asked]
         outcomes = [self._recall(one, *key) for one, key in zip(asked, keys, strict=True)]
@@ -97,7 +97,7 @@ class Runner:
 
     def run_line(self, line: Callable[[str], str], selection: Selection) -> Outcome:
         """Run a command line that runs a selection in the user's shell; `line` makes it, given the output folder."""
-        shown = Asked(
+        shown = RunPlan(
             arm=Arm(role=Role.BASELINE, arguments=(line(""),)), selections=(None,), order=self._settings.order
         )
         key, repeat = self._key(shown)
@@ -111,7 +111,7 @@ class Runner:
             self._give_up(begun)
             raise
 
-    def _line_run(self, begun: _Begun, line: Callable[[str], str], limits: Limits) -> Outcome:
+    def _line_run(self, begun: _Begun, line: Callable[[str], str], limits: RunLimits) -> Outcome:
         out = begun.folder / "out"
         completed = self._execute(
             RunRequest(
@@ -134,13 +134,13 @@ class Runner:
         if self._tools.files.fingerprint() != self._fingerprint:
             raise BlockedError(_CHANGED, hint="run the command again on the new one")
 
-    def limits(self, selection: Selection | None = None) -> Limits:
+    def limits(self, selection: Selection | None = None) -> RunLimits:
         """Bound the next process: ten times the longest green run, or what its cases took, else half an hour."""
         timeout = self._settings.timeout_seconds
         expected = self._longest_green_seconds or self._seconds_of_cases(selection)
         if timeout is None and expected:
             timeout = max(_SHORTEST_TIMEOUT_SECONDS, _TIMEOUT_FACTOR * expected)
-        return Limits(
+        return RunLimits(
             timeout_seconds=FIRST_TIMEOUT_SECONDS if timeout is None else timeout,
             grace_seconds=self._settings.grace_seconds,
         )
@@ -151,7 +151,7 @@ class Runner:
         known = [self._case_seconds[case] for case in cases if case in self._case_seconds]
         return sum(known) if len(known) == len(cases) else 0.0
 
-    def _key(self, asked: Asked) -> tuple[str, int]:
+    def _key(self, asked: RunPlan) -> tuple[str, int]:
         """Name what is run, and count how often it was asked for before."""
         target = self._settings.target
         facts = (
@@ -166,7 +166,7 @@ class Runner:
         self._asked_before[key] = repeat + 1
         return key, repeat
 
-    def _recall(self, asked: Asked, key: str, repeat: int) -> Outcome | None:
+    def _recall(self, asked: RunPlan, key: str, repeat: int) -> Outcome | None:
         """Return the outcome of a run that is finished, or that must not be begun again."""
         outcome = self._tools.memo.recall(key, repeat)
         if outcome is not None:
@@ -178,7 +178,7 @@ class Runner:
             return self._take_for_lost(asked, key, repeat, lost)
         return None
 
-    def _take_for_lost(self, asked: Asked, key: str, repeat: int, lost: tuple[str, ...]) -> Outcome:
+    def _take_for_lost(self, asked: RunPlan, key: str, repeat: int, lost: tuple[str, ...]) -> Outcome:
         """Read what a run left that took pooldiag or the machine down: the case that was running did it."""
         folder = self._tools.evidence.path / lost[-1]
         how = "took the machine down" if self._tools.memo.died_with_machine(lost[-1]) else "took pooldiag down"
@@ -196,7 +196,7 @@ class Runner:
         self._tools.memo.finished(key, repeat, outcome)
         return outcome
 
-    def _begin(self, asked: Asked, key: str, repeat: int) -> _Begun:
+    def _begin(self, asked: RunPlan, key: str, repeat: int) -> _Begun:
         """Check what every run needs, make its folder, and mark it as begun."""
         self._count += 1
         run = f"{self._count:02d}-{asked.arm.role}"
@@ -207,7 +207,7 @@ class Runner:
             self._tools.memo.started(run, key, repeat)
         return _Begun(asked=asked, run=run, folder=folder, key=key, repeat=repeat)
 
-    def _made_together(self, wanted: Sequence[tuple[Asked, str, int]]) -> list[Outcome]:
+    def _made_together(self, wanted: Sequence[tuple[RunPlan, str, int]]) -> list[Outcome]:
         """Make runs side by side; keep each as soon as it is finished, even if another one does not finish."""
         begun: list[_Begun] = []
         kept: dict[str, Outcome] = {}
@@ -350,7 +350,7 @@ class Runner:
         )
 
     def _request(
-        self, asked: Asked, selection: Selection | None, folder: Path, on_report: Callable[[bytes], None]
+        self, asked: RunPlan, selection: Selection | None, folder: Path, on_report: Callable[[bytes], None]
     ) -> RunRequest:
         target, arm, out = self._settings.target, asked.arm, str(folder / "out")
         report = folder / REPORT

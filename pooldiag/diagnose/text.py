@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pooldiag.census.printed import parse_census_line
-from pooldiag.model.arms import Counter
+from pooldiag.model.arms import PoolCounter
 from pooldiag.model.census import PrintedCensus
 
 NO_SPACE = b"No space left on device"
@@ -40,7 +40,7 @@ class TextFacts:
 
 
 def scan(
-    lines: Iterable[bytes], counters: tuple[Counter, ...], facts: TextFacts, *, banners: Iterable[str] = ()
+    lines: Iterable[bytes], counters: tuple[PoolCounter, ...], facts: TextFacts, *, banners: Iterable[str] = ()
 ) -> None:
     """Read the lines of one stream into `facts`.
 

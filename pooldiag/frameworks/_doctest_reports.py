@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from pooldiag.frameworks._text import shortened
-from pooldiag.frameworks._xml import Elements
+from pooldiag.frameworks._xml import XmlElements
 from pooldiag.frameworks.base import CaseEvent, ListingError
 from pooldiag.model.cases import Case, Listing, Selection
 from pooldiag.model.events import CaseStarted
@@ -26,7 +26,7 @@ _TRANSLATED_LATER = "exception thrown in subcase - will translate later"
 def parse_listing(report: bytes) -> Listing:
     """Read what doctest wrote for `-dt-list-test-cases`; the program may have died after it."""
     found = _ListingListener()
-    elements = Elements(found)
+    elements = XmlElements(found)
     elements.feed(report)
     if problem := found.problem():
         raise ListingError(
@@ -81,7 +81,7 @@ class DoctestReader:
 
     def __init__(self, selection: Selection | None) -> None:
         self._known = _KnownCases(selection.cases if selection else ())
-        self._elements = Elements(self)
+        self._elements = XmlElements(self)
         self._suite = ""
         self._results: list[CaseResult] = []
         self._running: _RunningCase | None = None

@@ -29,7 +29,7 @@ class DamagedXmlError(Exception):
     """The document declares a DOCTYPE: no test report has one, and entities could swell without bound."""
 
 
-class Elements:
+class XmlElements:
     r"""Feeds a listener with elements, the same ones however the bytes are cut.
 
     Characters that XML forbids are written out as `\xED`. From the first error on, the rest is ignored;

@@ -93,7 +93,7 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counter:
+class PoolCounter:
     """A pool counter that the target prints; `pattern` is a regular expression with one group of digits."""
 
     name: str
@@ -161,7 +161,7 @@ class AllocatorProfile:
     arms: tuple[Arm, ...] = ()
     always: Environment = Environment()
     stats: Environment = Environment()
-    counters: tuple[Counter, ...] = ()
+    counters: tuple[PoolCounter, ...] = ()
     canary: Canary | None = None
     linked: Linkage | None = None
     beneath: tuple[str, ...] = ()

@@ -48,7 +48,7 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class RunLimits:
     """Bounds of one execution: seconds, and bytes kept of each stream."""
 
     timeout_seconds: float
@@ -79,7 +79,7 @@ class RunRequest:
     directory: Path
     folder: Path
     report: Path | None = None
-    limits: Limits
+    limits: RunLimits
     on_report: Callable[[bytes], None] = field(default=_ignore, compare=False, repr=False)
     enough: Callable[[], bool] = field(default=_never, compare=False, repr=False)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pooldiag.errors import UsageError
-from pooldiag.model.arms import AllocatorProfile, Arm, Counter, CounterRule, Role
+from pooldiag.model.arms import AllocatorProfile, Arm, CounterRule, PoolCounter, Role
 from pooldiag.model.runs import Environment
 from pooldiag.profiles.switches import HITS, check_counter, check_environment, in_order, on_top_of, role_named
 
@@ -77,7 +77,7 @@ def _sets(word: str, where: str) -> bool:
     return not word.startswith("-")
 
 
-def parse_counter(text: str) -> Counter:
+def parse_counter(text: str) -> PoolCounter:
     r"""Read `NAME=REGEX`, of which one group is the number.
 
     `hits=(\d+)` is the counter `hits`, and the whole text is what is searched for: a REGEX that would match
@@ -92,7 +92,7 @@ def parse_counter(text: str) -> Counter:
     return counter if re.fullmatch(rest, "0") is None else replace(counter, pattern=text)
 
 
-def _counters(known: tuple[Counter, ...], texts: Sequence[str]) -> tuple[Counter, ...]:
+def _counters(known: tuple[PoolCounter, ...], texts: Sequence[str]) -> tuple[PoolCounter, ...]:
     by_name = {counter.name: counter for counter in (*known, *map(parse_counter, texts))}
     return tuple(by_name.values())
 

@@ -4,7 +4,7 @@ import tomllib
 from dataclasses import replace
 
 from pooldiag.errors import UsageError
-from pooldiag.model.arms import AllocatorProfile, Arm, BannerRule, Confidence, Counter, CounterRule, Linkage, Role
+from pooldiag.model.arms import AllocatorProfile, Arm, BannerRule, Confidence, CounterRule, Linkage, PoolCounter, Role
 from pooldiag.model.runs import Environment
 from pooldiag.profiles.canaries import load_canary
 from pooldiag.profiles.switches import (
@@ -131,7 +131,7 @@ def _proof(table: Table, role: Role) -> CounterRule:
     return CounterRule(counter=table.text("counter"), equals=table.integer("equals"), sufficient=sufficient)
 
 
-def _counters(table: Table) -> tuple[Counter, ...]:
+def _counters(table: Table) -> tuple[PoolCounter, ...]:
     return tuple(check_counter(name, table.text(name), where=f"{table.where}: {name}") for name in table.values)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from pooldiag.errors import UsageError
-from pooldiag.model.arms import AllocatorProfile, Arm, Counter, Isolation, Role
+from pooldiag.model.arms import AllocatorProfile, Arm, Isolation, PoolCounter, Role
 from pooldiag.model.runs import Environment
 
 SWITCHABLE_ROLES = (Role.BYPASS, Role.EXACT, Role.PER_CASE, Role.POISON_N, Role.POISON_0, Role.SERIAL)
@@ -73,7 +73,7 @@ def check_environment(environment: Environment, *, where: str) -> Environment:
     return environment
 
 
-def check_counter(name: str, pattern: str, *, where: str) -> Counter:
+def check_counter(name: str, pattern: str, *, where: str) -> PoolCounter:
     """Return a counter whose pattern finds one number, or raise UsageError."""
     try:
         compiled = re.compile(pattern)
@@ -88,7 +88,7 @@ def check_counter(name: str, pattern: str, *, where: str) -> Counter:
         )
     if compiled.search("") is not None:
         raise UsageError(f"{where}: {pattern!r} matches an empty line", hint=r"a number has a digit: (\d+), not (\d*)")
-    return Counter(name=name, pattern=pattern)
+    return PoolCounter(name=name, pattern=pattern)
 
 
 def check_banner(pattern: str, *, where: str) -> str:

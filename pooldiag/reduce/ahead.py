@@ -10,9 +10,9 @@ from heapq import heappop, heappush
 from typing import TypeAlias
 
 from pooldiag.model.readings import Reading
-from pooldiag.reduce.probe import Limits, Memory, Positions, Probe, Progress, bits_of, nobody
+from pooldiag.reduce.probe import Memory, Positions, Probe, SearchLimits, SearchStep, bits_of, nobody
 from pooldiag.reduce.result import Reduction
-from pooldiag.reduce.search import DEFAULT_PLAN, Plan, reduce_order
+from pooldiag.reduce.search import DEFAULT_PLAN, SearchPlan, reduce_order
 
 Search: TypeAlias = Callable[[Probe, Memory], object]
 """Any search: it makes its runs by the probe, and takes from the memory what was run before."""
@@ -52,9 +52,9 @@ def reduce_ahead(  # noqa: PLR0913  # those of `reduce_order`, and how many at a
     length: int,
     *,
     jobs: int,
-    plan: Plan = DEFAULT_PLAN,
+    plan: SearchPlan = DEFAULT_PLAN,
     memory: Memory | None = None,
-    watch: Callable[[Progress], None] = nobody,
+    watch: Callable[[SearchStep], None] = nobody,
 ) -> Reduction:
     """Do what `reduce_order` does, with the same answer, `jobs` runs at a time.
 
@@ -63,7 +63,7 @@ def reduce_ahead(  # noqa: PLR0913  # those of `reduce_order`, and how many at a
     (`Reduction.speculative`). `watch` is told of the runs that the search takes, in the order in which it does.
     """
     kept = {} if memory is None else memory
-    unbounded = replace(plan, limits=Limits(max_runs=plan.limits.max_runs))  # time is for the runs that are made
+    unbounded = replace(plan, limits=SearchLimits(max_runs=plan.limits.max_runs))  # time is for the runs that are made
     runs = Ahead(
         search=lambda probe, seen: reduce_order(probe, length, plan=unbounded, memory=seen),
         probe_many=probe_many,
@@ -104,7 +104,7 @@ class Ahead:
             self.memory[other] = (*self.memory.get(other, ()), reading)
         return first
 
-    def seen(self, told: Progress) -> Progress:
+    def seen(self, told: SearchStep) -> SearchStep:
         """Count a run that the search takes; say whether it was there before the search began."""
         left = self._known.get(told.positions, 0)
         if left:

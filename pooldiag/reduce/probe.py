@@ -101,7 +101,7 @@ _NEVER = Counts()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class BestKnown:
     """The best so far: the smallest red selection, the shortest red prefix and the longest green one below it."""
 
     red: Positions | None = None
@@ -110,7 +110,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class SearchStep:
     """Told after every run. `most_left` is for one polluter and steady readings; it grows when that proves wrong."""
 
     phase: Phase
@@ -120,7 +120,7 @@ class Progress:
     runs: int
     cases_run: int
     most_left: int
-    known: Known
+    known: BestKnown
 
 
 def bits_of(positions: Positions) -> int:
@@ -130,7 +130,7 @@ def bits_of(positions: Positions) -> int:
     return sum(1 << position for position in positions)
 
 
-def nobody(_progress: Progress) -> None:
+def nobody(_progress: SearchStep) -> None:
     """Listen to nothing."""
 
 
@@ -139,7 +139,7 @@ def _never() -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class SearchLimits:
     """What a search may spend: runs (recalled ones included), and whatever `spent` watches, a clock say."""
 
     max_runs: int = 1000
@@ -158,8 +158,8 @@ class Bench:
     length: int  # m: the cases before the victim
     memory: Memory
     own: int = 1  # the cases that run besides those at the positions: the victim
-    limits: Limits = Limits()
-    watch: Callable[[Progress], None] = nobody
+    limits: SearchLimits = SearchLimits()
+    watch: Callable[[SearchStep], None] = nobody
     monotone: bool = True
     steady: bool = True  # a selection that disagrees with itself is told
     repeats: int = 1
@@ -169,7 +169,7 @@ class Bench:
     recalled: int = 0
     cases_run: int = 0
     runs_of: dict[Phase, int] = field(default_factory=dict)
-    known: Known = Known()
+    known: BestKnown = BestKnown()
     used: dict[Positions, Counts] = field(default_factory=dict)  # what this search has taken so far
     _bits: list[int] = field(default_factory=list)  # of each of these, in their order
 
@@ -278,7 +278,7 @@ class Bench:
             green_prefix = size if green_prefix is None or size > green_prefix else green_prefix
         if red_prefix is not None and green_prefix is not None and green_prefix >= red_prefix:
             green_prefix = self._longest_green_prefix(red_prefix)
-        self.known = Known(red=red, red_prefix=red_prefix, green_prefix=green_prefix)
+        self.known = BestKnown(red=red, red_prefix=red_prefix, green_prefix=green_prefix)
 
     def _longest_green_prefix(self, below: int) -> int | None:
         sizes = (
@@ -288,8 +288,8 @@ class Bench:
         )
         return max(sizes, default=None)
 
-    def _progress(self, positions: Positions, reading: Reading, *, recalled: bool) -> Progress:
-        return Progress(
+    def _progress(self, positions: Positions, reading: Reading, *, recalled: bool) -> SearchStep:
+        return SearchStep(
             phase=self.phase,
             positions=positions,
             reading=reading,

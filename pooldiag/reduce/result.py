@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pooldiag.reduce.probe import Counts, Known, Phase, Positions
+from pooldiag.reduce.probe import BestKnown, Counts, Phase, Positions
 
 
 class ReductionStatus(StrEnum):
@@ -56,5 +56,5 @@ class Reduction:
     recalled: int = 0  # of these runs, taken from the memory
     cases_run: int = 0
     runs_of: tuple[tuple[Phase, int], ...] = ()  # what the runs were made for
-    known: Known = Known()
+    known: BestKnown = BestKnown()
     speculative: int = 0  # further runs, made beside these, that turned out not to be needed

@@ -20,13 +20,13 @@ from pooldiag.reduce.probe import (
     Bench,
     BudgetSpentError,
     DisagreementError,
-    Limits,
     Memory,
     Phase,
     Positions,
     Probe,
     ProbeVoidError,
-    Progress,
+    SearchLimits,
+    SearchStep,
     nobody,
 )
 from pooldiag.reduce.result import Observed, Proof, Reduction, ReductionStatus
@@ -46,7 +46,7 @@ _RUNS_FOR_A_RATE = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class SearchPlan:
     """How far a reduction goes.
 
     `most_greens`: how many greens of the whole order it takes to believe that it is green. 1 unless a red was seen.
@@ -57,19 +57,19 @@ class Plan:
     most_greens: int = 1
     every_set: bool = False
     steady: bool = True
-    limits: Limits = Limits()
+    limits: SearchLimits = SearchLimits()
 
 
-DEFAULT_PLAN = Plan()
+DEFAULT_PLAN = SearchPlan()
 
 
 def reduce_order(
     probe: Probe,
     length: int,
     *,
-    plan: Plan = DEFAULT_PLAN,
+    plan: SearchPlan = DEFAULT_PLAN,
     memory: Memory | None = None,
-    watch: Callable[[Progress], None] = nobody,
+    watch: Callable[[SearchStep], None] = nobody,
 ) -> Reduction:
     """Find out which of the `length` cases before the victim make it red, and prove it by runs.
 
@@ -94,7 +94,7 @@ class _Search:
     """One reduction: the bench, the plan, and the answer as far as it is known."""
 
     bench: Bench
-    plan: Plan
+    plan: SearchPlan
     answer: Reduction = Reduction(status=ReductionStatus.UNRESOLVED)
 
     def run(self) -> None:

@@ -14,26 +14,26 @@ from pooldiag.reduce.belief import Belief, best_share, channel_bits, single_beli
 from pooldiag.reduce.prefix import boundary
 from pooldiag.reduce.probe import (
     Bench,
+    BestKnown,
     BudgetSpentError,
     DisagreementError,
-    Known,
-    Limits,
     Memory,
     Phase,
     Positions,
     Probe,
     ProbeVoidError,
-    Progress,
+    SearchLimits,
+    SearchStep,
     nobody,
 )
 from pooldiag.reduce.result import Observed, Proof, ReductionStatus
-from pooldiag.reduce.search import Plan
+from pooldiag.reduce.search import SearchPlan
 
 MOST_RUNS = 150
 """After so many runs of beginnings that disagree no case is named."""
 
 _HARDLY_ONE = 0.99  # that no case does it, at which the search for it ends
-_DEFAULT_PLAN = Plan(confidence=0.95, limits=Limits(max_runs=MOST_RUNS))
+_DEFAULT_PLAN = SearchPlan(confidence=0.95, limits=SearchLimits(max_runs=MOST_RUNS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,10 +53,10 @@ class Victim:
     runs: int = 0
     recalled: int = 0
     cases_run: int = 0
-    known: Known = Known()
+    known: BestKnown = BestKnown()
 
 
-def find_victim(read: Callable[[int], Reading], length: int, *, plan: Plan = _DEFAULT_PLAN) -> int | None:
+def find_victim(read: Callable[[int], Reading], length: int, *, plan: SearchPlan = _DEFAULT_PLAN) -> int | None:
     """Return the size of a red beginning whose one-shorter one is green; None when no case can be named.
 
     `read` runs so many cases, at least 1. The whole order, of `length` cases, has been red once. Raises ProbeVoidError
@@ -71,9 +71,9 @@ def search_victim(
     probe: Probe,
     length: int,
     *,
-    plan: Plan = _DEFAULT_PLAN,
+    plan: SearchPlan = _DEFAULT_PLAN,
     memory: Memory | None = None,
-    watch: Callable[[Progress], None] = nobody,
+    watch: Callable[[SearchStep], None] = nobody,
 ) -> Victim:
     """Find out which of the `length` cases of an order shows a red that names none, and prove it by runs.
 
@@ -89,7 +89,7 @@ class _Search:
     """One search for the victim."""
 
     bench: Bench
-    plan: Plan
+    plan: SearchPlan
     answer: Victim = Victim(status=ReductionStatus.UNRESOLVED)
 
     @classmethod
@@ -98,9 +98,9 @@ class _Search:
         probe: Probe,
         length: int,
         *,
-        plan: Plan,
+        plan: SearchPlan,
         memory: Memory,
-        watch: Callable[[Progress], None] = nobody,
+        watch: Callable[[SearchStep], None] = nobody,
     ) -> "_Search":
         """Return a search over the beginnings of an order."""
         bench = Bench(probe=probe, length=length, memory=memory, own=0, limits=plan.limits, watch=watch)

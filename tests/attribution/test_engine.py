@@ -5,10 +5,10 @@ from statistics import median
 
 import pytest
 
-from pooldiag.attribution.belief import posterior
-from pooldiag.attribution.engine import Plan, Spent, conclude, greens_needed, next_step
-from pooldiag.attribution.evidence import RoleEvidence
+from pooldiag.attribution.engine import Spent, StopRule, conclude, greens_needed, next_step
 from pooldiag.attribution.mechanisms import MECHANISMS
+from pooldiag.attribution.posterior import posterior
+from pooldiag.attribution.role_evidence import RoleEvidence
 from pooldiag.attribution.simulation import ROLES, Simulated, diagnose, evidence
 from pooldiag.model.arms import Acted, Role
 from pooldiag.model.attributions import Attribution, Status
@@ -28,7 +28,7 @@ def seen(**letters: str) -> tuple[RoleEvidence, ...]:
 
 
 def said(**letters: str) -> Attribution:
-    return conclude(seen(**letters), signature=RED, plan=Plan())
+    return conclude(seen(**letters), signature=RED, plan=StopRule())
 
 
 def steady(mechanism: str) -> Simulated:
@@ -112,7 +112,7 @@ def test_a_new_red_and_a_void_run_do_not_move_the_posterior() -> None:
 
 def test_an_arm_that_shows_nothing_of_use_twice_is_not_asked_again() -> None:
     known = seen(baseline="RR", bypass="NN", exact="R", per_case="G")
-    step = next_step(known, Plan(), Spent(runs=6))
+    step = next_step(known, StopRule(), Spent(runs=6))
     assert step.role not in {None, Role.BYPASS}
 
 
@@ -126,11 +126,11 @@ def test_every_ruled_out_mechanism_names_an_arm_and_a_run_that_contradicts_it() 
 
 
 def test_the_baseline_comes_first_and_twice_and_a_green_one_is_asked_what_the_pool_hides() -> None:
-    assert next_step(seen(), Plan(), Spent()).role is Role.BASELINE
-    assert next_step(seen(baseline="R"), Plan(), Spent()).role is Role.BASELINE
-    assert next_step(seen(baseline="GG"), Plan(), Spent()).role is Role.BYPASS
-    assert next_step(seen(baseline="GG", bypass="G"), Plan(), Spent()).role is Role.POISON_N
-    assert next_step(seen(baseline="GG", bypass="G", poison_n="G"), Plan(), Spent()).role is None
+    assert next_step(seen(), StopRule(), Spent()).role is Role.BASELINE
+    assert next_step(seen(baseline="R"), StopRule(), Spent()).role is Role.BASELINE
+    assert next_step(seen(baseline="GG"), StopRule(), Spent()).role is Role.BYPASS
+    assert next_step(seen(baseline="GG", bypass="G"), StopRule(), Spent()).role is Role.POISON_N
+    assert next_step(seen(baseline="GG", bypass="G", poison_n="G"), StopRule(), Spent()).role is None
     assert said(baseline="GG", bypass="G", poison_n="G").status is Status.GREEN
 
 
@@ -141,18 +141,18 @@ def test_a_red_of_an_arm_that_is_no_evidence_is_not_green() -> None:
         RoleEvidence(role=Role.BYPASS, acted=Acted.UNPROVEN, runs=("a",), sights=(Sight.NEW_RED,)),
         *known[2:],
     )
-    assert conclude(odd, signature=None, plan=Plan()).status is Status.UNRESOLVED
+    assert conclude(odd, signature=None, plan=StopRule()).status is Status.UNRESOLVED
 
 
 def test_it_stops_at_the_runs_and_at_the_time_that_it_may_spend() -> None:
     known = seen(baseline="RG", bypass="G")
-    assert next_step(known, Plan(max_runs=3), Spent(runs=3)).reason == "3 runs are spent"
-    late = next_step(known, Plan(budget_seconds=60), Spent(runs=3, seconds=61))
+    assert next_step(known, StopRule(max_runs=3), Spent(runs=3)).reason == "3 runs are spent"
+    late = next_step(known, StopRule(budget_seconds=60), Spent(runs=3, seconds=61))
     assert (late.role, late.reason) == (None, "the budget of 60 s is spent")
 
 
 def test_repeat_runs_every_arm_so_often_whatever_it_shows() -> None:
-    trial = diagnose(steady("independent"), Random(1), plan=Plan(repeat=3))
+    trial = diagnose(steady("independent"), Random(1), plan=StopRule(repeat=3))
     assert {role: len(sights) for role, sights in trial.sights.items()} == dict.fromkeys(ROLES, 3)
 
 
@@ -166,10 +166,10 @@ def test_a_green_of_a_flaky_fault_needs_more_of_them_and_one_of_a_steady_fault_f
 
 def test_of_two_arms_that_tell_alike_the_cheaper_one_is_run() -> None:
     known = seen(baseline="RR")
-    usual = next_step(known, Plan(), Spent(runs=2, of_role={Role.BASELINE: 10.0}))
+    usual = next_step(known, StopRule(), Spent(runs=2, of_role={Role.BASELINE: 10.0}))
     assert usual.role is not None
     dear = {Role.BASELINE: 10.0, usual.role: 1000.0}
-    assert next_step(known, Plan(), Spent(runs=2, of_role=dear)).role is not usual.role
+    assert next_step(known, StopRule(), Spent(runs=2, of_role=dear)).role is not usual.role
 
 
 def test_the_priors_sum_to_one_and_half_is_on_independent() -> None:
@@ -185,13 +185,13 @@ def test_an_assertion_that_fails_without_the_pool_may_test_the_pool_itself() -> 
         baseline="G" * 6, bypass="R" * 6, poison_n="R" * 6, exact="GG", per_case="GG", isolate="GG", serial="GG"
     )
     failed = Signature(kind=SignatureKind.FAILURE, case="victim", place="test.cpp:20")
-    assertion = conclude(known, signature=failed, plan=Plan())
+    assertion = conclude(known, signature=failed, plan=StopRule())
     assert (assertion.status, assertion.mechanism) == (Status.UNRESOLVED, None)
     assert any("test the pool itself" in text for text in assertion.not_established)
-    heap = conclude(known, signature=failed, plan=Plan(own_pool=False))
+    heap = conclude(known, signature=failed, plan=StopRule(own_pool=False))
     assert (heap.status, heap.mechanism) == (Status.ESTABLISHED, "hidden-use-after-free")
     assert any("test the pool itself" in text for text in heap.not_established)
-    crash = conclude(known, signature=RED, plan=Plan())
+    crash = conclude(known, signature=RED, plan=StopRule())
     assert (crash.status, crash.mechanism) == (Status.ESTABLISHED, "hidden-use-after-free")
 
 

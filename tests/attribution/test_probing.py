@@ -2,7 +2,7 @@
 
 import pytest
 
-from pooldiag.attribution.probing import Question, answer, not_reached
+from pooldiag.attribution.questions import Question, answer, not_reached
 from pooldiag.attribution.reading import read
 from pooldiag.attribution.signatures import same_red, signatures
 from pooldiag.model.outcomes import CaseStatus, Outcome

@@ -1,10 +1,10 @@
 """What the text of a run tells."""
 
 from pooldiag.diagnose.text import TextFacts, scan
-from pooldiag.model.arms import Counter
+from pooldiag.model.arms import PoolCounter
 from pooldiag.model.census import PrintedCensus
 
-HITS = Counter(name="hits", pattern=r"hits=(\d+)")
+HITS = PoolCounter(name="hits", pattern=r"hits=(\d+)")
 
 
 def facts(*lines: bytes) -> TextFacts:
@@ -61,5 +61,5 @@ def test_bytes_that_are_not_utf_8_do_not_stop_the_reading() -> None:
 
 def test_what_is_no_number_or_no_counter_of_this_world_is_not_counted() -> None:
     found = TextFacts()
-    scan((b"hits=ab", b"hits=" + b"9" * 5000), (Counter(name="hits", pattern=r"hits=(\w+)"),), found)
+    scan((b"hits=ab", b"hits=" + b"9" * 5000), (PoolCounter(name="hits", pattern=r"hits=(\w+)"),), found)
     assert found.counters == {}

@@ -12,7 +12,7 @@ import pytest
 
 from pooldiag.execute.disk import Watched
 from pooldiag.execute.supervised import SupervisedExecutor, Supervisor
-from pooldiag.model.runs import Environment, Limits, RunRequest
+from pooldiag.model.runs import Environment, RunLimits, RunRequest
 from tests.execute.helpers import LIMIT_SECONDS, wait_until
 
 Requester = Callable[..., RunRequest]
@@ -56,7 +56,7 @@ def request_for(tmp_path: Path) -> Requester:
             directory=directory,
             folder=folder,
             report=report,
-            limits=Limits(timeout_seconds=timeout_seconds, grace_seconds=grace_seconds, stream_bytes=stream_bytes),
+            limits=RunLimits(timeout_seconds=timeout_seconds, grace_seconds=grace_seconds, stream_bytes=stream_bytes),
             on_report=on_report,
             enough=enough,
         )

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from pooldiag.execute.disk import SystemDisk
 from pooldiag.execute.guarded import GuardedExecutor
 from pooldiag.execute.supervised import SupervisedExecutor, Supervisor
-from pooldiag.model.runs import Limits, RunRequest
+from pooldiag.model.runs import RunLimits, RunRequest
 from pooldiag.model.settings import Floors
 
 
@@ -46,7 +46,7 @@ def measure(argv: tuple[str, ...], *, runs: int = 100) -> Overhead:
         def ours() -> None:
             run = folder / str(next(numbers))
             run.mkdir()
-            limits = Limits(timeout_seconds=60)
+            limits = RunLimits(timeout_seconds=60)
             executor.execute(RunRequest(argv=argv, directory=folder, folder=run, report=run / "report", limits=limits))
 
         def bare() -> None:

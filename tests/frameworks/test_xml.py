@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooldiag.frameworks._xml import TEXT_LIMIT, Elements
+from pooldiag.frameworks._xml import TEXT_LIMIT, XmlElements
 
 
 class Recorder:
@@ -22,7 +22,7 @@ class Recorder:
 
 def texts(*pieces: bytes) -> list[str]:
     recorder = Recorder()
-    elements = Elements(recorder)
+    elements = XmlElements(recorder)
     for piece in pieces:
         elements.feed(piece)
     return recorder.texts

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pooldiag.errors import UsageError
-from pooldiag.model.arms import AllocatorProfile, Arm, Counter, CounterRule, Role
+from pooldiag.model.arms import AllocatorProfile, Arm, CounterRule, PoolCounter, Role
 from pooldiag.model.runs import Environment
 from pooldiag.profiles import NO_PROFILE, PROFILES, custom_profile
 from pooldiag.profiles.custom import parse_arm, parse_counter
@@ -43,7 +43,7 @@ def test_the_example_of_the_design() -> None:
         ),
     )
     assert profile.stats == Environment(set=(("VT_POOL_STATS", "1"),))
-    assert profile.counters == (Counter(name="hits", pattern=r"hits=(\d+)"),)
+    assert profile.counters == (PoolCounter(name="hits", pattern=r"hits=(\d+)"),)
     assert set(profile.variables) == {"VT_POOL_BYPASS", "OTHER", "VT_POOL_STATS"}
 
 

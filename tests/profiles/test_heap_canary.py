@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from pooldiag.attribution.canaries import Observed, judge, observed
+from pooldiag.attribution.canary_facts import Observed, judge, observed
 from pooldiag.model.arms import Acted, Canary, Role
 from pooldiag.profiles import PROFILES, arms_of
 

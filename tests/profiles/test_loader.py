@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pooldiag.errors import UsageError
-from pooldiag.model.arms import Arm, BannerRule, CanaryRule, Confidence, Counter, CounterRule, Linkage, Role
+from pooldiag.model.arms import Arm, BannerRule, CanaryRule, Confidence, CounterRule, Linkage, PoolCounter, Role
 from pooldiag.model.runs import Environment
 from pooldiag.profiles import load_profile
 
@@ -65,7 +65,7 @@ def test_a_profile_is_read_whole() -> None:
     assert profile.beneath == ("the driver's pool",)
     assert profile.always == Environment(set=(("A_LIST", "x=1"),))
     assert profile.stats == Environment(set=(("A_STATS", "1"),))
-    assert profile.counters == (Counter(name="hits", pattern=r"hits=(\d+)"),)
+    assert profile.counters == (PoolCounter(name="hits", pattern=r"hits=(\d+)"),)
     assert profile.linked == Linkage(library="liba.so.1", instead=("libb",), symbols=("b_init",))
     assert profile.no_switch is None
     assert profile.arms == (

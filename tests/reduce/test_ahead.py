@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from pooldiag.model.readings import Reading
 from pooldiag.reduce.ahead import next_asked, reduce_ahead
-from pooldiag.reduce.probe import Limits, Memory, Positions, Probe, Progress
+from pooldiag.reduce.probe import Memory, Positions, Probe, SearchLimits, SearchStep
 from pooldiag.reduce.result import Reduction
-from pooldiag.reduce.search import Plan, reduce_order
+from pooldiag.reduce.search import SearchPlan, reduce_order
 from tests.reduce.suites import Suite, suite
 
 RED, GREEN, VOID = Reading.RED, Reading.GREEN, Reading.VOID
@@ -56,11 +56,11 @@ def test_any_number_of_runs_at_once_gives_the_answer_of_one_after_the_other(
         rate=data.draw(st.sampled_from([1.0, 0.5])),
     )
     seed, void = data.draw(st.integers(0, 999)), data.draw(st.booleans())
-    plan = Plan(
-        most_greens=5, every_set=data.draw(st.booleans()), limits=Limits(max_runs=data.draw(st.integers(1, 80)))
+    plan = SearchPlan(
+        most_greens=5, every_set=data.draw(st.booleans()), limits=SearchLimits(max_runs=data.draw(st.integers(1, 80)))
     )
-    expected: list[Progress] = []
-    told: list[Progress] = []
+    expected: list[SearchStep] = []
+    told: list[SearchStep] = []
     known: Memory = {(): (GREEN,)} if data.draw(st.booleans()) else {}
     alone = reduce_order(
         Replayed(target, seed, void=void).one, length, plan=plan, memory={**known}, watch=expected.append
@@ -125,7 +125,7 @@ def test_the_run_that_is_sure_to_be_needed_comes_first_and_the_likely_ones_next(
 
 def test_time_that_is_over_ends_it_with_the_best_so_far() -> None:
     side = Replayed(suite(99, {40}), 0)
-    plan = Plan(limits=Limits(spent=lambda: len(side.rounds) >= 2))
+    plan = SearchPlan(limits=SearchLimits(spent=lambda: len(side.rounds) >= 2))
     answer = reduce_ahead(side.many, 99, jobs=3, plan=plan)
     assert len(side.rounds) == 2
     assert "time that is allowed is spent" in str(answer.reason)

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from pooldiag.model.readings import Reading
-from pooldiag.reduce.probe import Limits, Positions, Progress
+from pooldiag.reduce.probe import Positions, SearchLimits, SearchStep
 from pooldiag.reduce.result import Reduction, ReductionStatus
-from pooldiag.reduce.search import DEFAULT_CONFIDENCE, Plan, reduce_order
+from pooldiag.reduce.search import DEFAULT_CONFIDENCE, SearchPlan, reduce_order
 from tests.reduce.suites import Suite
 
 FOUND = ReductionStatus.FOUND
@@ -29,7 +29,7 @@ def reduced(
     random = Random(seed)
     sets = () if flake else (frozenset({random.randrange(length)}),)
     target = Suite(length, sets, rate=rate, flake=flake, random=random)
-    plan = Plan(confidence=confidence, most_greens=most_greens, limits=Limits(max_runs=400))
+    plan = SearchPlan(confidence=confidence, most_greens=most_greens, limits=SearchLimits(max_runs=400))
     return target, reduce_order(target, length, plan=plan)
 
 
@@ -99,9 +99,9 @@ def test_a_flake_is_taken_for_a_polluter_no_more_often_than_stated(
 def test_a_victim_that_turns_red_alone_ends_the_search() -> None:
     ended = 0
     for seed in range(40):
-        told: list[Progress] = []
+        told: list[SearchStep] = []
         answer = reduce_order(
-            Suite(99, flake=0.3, random=Random(seed)), 99, plan=Plan(most_greens=25), watch=told.append
+            Suite(99, flake=0.3, random=Random(seed)), 99, plan=SearchPlan(most_greens=25), watch=told.append
         )
         alone = [one.runs for one in told if one.positions == () and one.reading is Reading.RED]
         if answer.noisy and answer.red_alone and alone[0] > 2:  # the second run asks for state-setters
@@ -121,13 +121,13 @@ def test_a_steady_target_needs_no_noise_runs() -> None:
 def test_two_needed_now_and_then_are_found(rate: float) -> None:
     for seed in range(10):
         target = Suite(30, (frozenset({4, 21}),), rate=rate, random=Random(seed))
-        answer = reduce_order(target, 30, plan=Plan(most_greens=10))
+        answer = reduce_order(target, 30, plan=SearchPlan(most_greens=10))
         assert (answer.status, answer.polluters, answer.prefix) == (FOUND, (4, 21), 22)
 
 
 def test_what_stays_undecided_within_the_budget_is_told() -> None:
     target = Suite(99, (frozenset({50}),), rate=0.1, random=Random(3))
-    answer = reduce_order(target, 99, plan=Plan(most_greens=60, limits=Limits(max_runs=70)))
+    answer = reduce_order(target, 99, plan=SearchPlan(most_greens=60, limits=SearchLimits(max_runs=70)))
     assert answer.status is ReductionStatus.UNRESOLVED
     assert answer.noisy
     assert answer.known.red is not None
@@ -142,7 +142,7 @@ def test_a_target_that_stays_void_blocks_a_search_in_noise() -> None:
             return random.choice((Reading.RED, Reading.GREEN)) if positions else Reading.GREEN
         return Reading.VOID
 
-    answer = reduce_order(probe, 40, plan=Plan(most_greens=20))
+    answer = reduce_order(probe, 40, plan=SearchPlan(most_greens=20))
     assert (answer.status, answer.polluters) == (ReductionStatus.BLOCKED, ())
 
 

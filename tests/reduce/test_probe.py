@@ -5,15 +5,15 @@ import pytest
 from pooldiag.model.readings import Reading
 from pooldiag.reduce.probe import (
     Bench,
+    BestKnown,
     BudgetSpentError,
     Counts,
     DisagreementError,
-    Known,
-    Limits,
     Memory,
     Phase,
     ProbeVoidError,
-    Progress,
+    SearchLimits,
+    SearchStep,
 )
 from tests.reduce.suites import Suite, suite
 
@@ -72,7 +72,7 @@ def test_a_void_run_that_clears_up_counts_as_what_it_then_reads() -> None:
 
 def test_a_budget_of_runs_ends_it_before_the_next_run() -> None:
     target = suite(4, {1})
-    bench = Bench(probe=target, length=4, memory={}, limits=Limits(max_runs=1))
+    bench = Bench(probe=target, length=4, memory={}, limits=SearchLimits(max_runs=1))
     bench.read((0, 1))
     with pytest.raises(BudgetSpentError, match="spent, 1 of"):
         bench.read((0,))
@@ -82,7 +82,7 @@ def test_a_budget_of_runs_ends_it_before_the_next_run() -> None:
 
 def test_a_budget_of_time_ends_runs_but_not_what_is_remembered() -> None:
     memory: Memory = {(0,): (GREEN,)}
-    bench = Bench(probe=suite(4), length=4, memory=memory, limits=Limits(spent=lambda: True))
+    bench = Bench(probe=suite(4), length=4, memory=memory, limits=SearchLimits(spent=lambda: True))
     assert bench.read((0,)) is GREEN
     with pytest.raises(BudgetSpentError, match="time"):
         bench.read((1,))
@@ -133,7 +133,7 @@ def test_several_greens_make_a_green_and_one_red_makes_a_red() -> None:
 
 
 def test_progress_tells_the_phase_the_runs_and_the_best_so_far() -> None:
-    told: list[Progress] = []
+    told: list[SearchStep] = []
     bench = Bench(probe=suite(4, {1}), length=4, memory={(): (GREEN,)}, watch=told.append)
     bench.begin(Phase.SEARCH, 3)
     for positions in ((), (0, 1, 2), (2, 3), (1, 2), (0,)):
@@ -141,7 +141,7 @@ def test_progress_tells_the_phase_the_runs_and_the_best_so_far() -> None:
     assert [one.runs for one in told] == [1, 2, 3, 4, 5]
     assert [one.most_left for one in told] == [2, 1, 0, 0, 0]
     assert [one.recalled for one in told] == [True, False, False, False, False]
-    assert told[-1].known == Known(red=(1, 2), red_prefix=3, green_prefix=1)
+    assert told[-1].known == BestKnown(red=(1, 2), red_prefix=3, green_prefix=1)
     assert bench.runs_of == {Phase.SEARCH: 5}
 
 
@@ -150,4 +150,4 @@ def test_the_longest_green_prefix_told_lies_below_the_shortest_red_one() -> None
     bench.monotone = False
     for size in (1, 4, 3):
         bench.read(tuple(range(size)))
-    assert bench.known == Known(red=(0, 1, 2), red_prefix=3, green_prefix=1)
+    assert bench.known == BestKnown(red=(0, 1, 2), red_prefix=3, green_prefix=1)

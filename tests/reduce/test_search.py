@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pooldiag.model.readings import Reading
-from pooldiag.reduce.probe import Limits, Memory, Phase, Positions, Progress
+from pooldiag.reduce.probe import Memory, Phase, Positions, SearchLimits, SearchStep
 from pooldiag.reduce.result import Proof, Reduction, ReductionStatus
-from pooldiag.reduce.search import DEFAULT_CONFIDENCE, Plan, reduce_order
+from pooldiag.reduce.search import DEFAULT_CONFIDENCE, SearchPlan, reduce_order
 from tests.reduce.suites import Suite, most_runs, suite
 
 RED, GREEN, VOID = Reading.RED, Reading.GREEN, Reading.VOID
@@ -64,7 +64,7 @@ def test_a_suite_that_is_green_is_told_after_two_runs() -> None:
 
 
 def test_a_red_that_was_seen_is_looked_for_again() -> None:
-    answer = reduce_order(suite(30), 30, plan=Plan(most_greens=5))
+    answer = reduce_order(suite(30), 30, plan=SearchPlan(most_greens=5))
     assert (answer.status, answer.runs) == (ReductionStatus.GREEN, 6)
 
 
@@ -135,7 +135,7 @@ def test_a_cleaner_that_shows_is_named(
 
 @pytest.mark.parametrize("polluters", [{40}, {11, 40}])
 def test_more_confidence_than_a_plain_search_gives_costs_runs_and_not_the_answer(polluters: set[int]) -> None:
-    answer = reduce_order(suite(60, polluters), 60, plan=Plan(confidence=1 - 1e-9))
+    answer = reduce_order(suite(60, polluters), 60, plan=SearchPlan(confidence=1 - 1e-9))
     assert (answer.status, set(answer.polluters), answer.prefix) == (FOUND, polluters, 41)
     assert answer.runs > reduce_order(suite(60, polluters), 60).runs
     assert answer.confidence is not None
@@ -144,7 +144,7 @@ def test_more_confidence_than_a_plain_search_gives_costs_runs_and_not_the_answer
 
 def test_what_makes_a_red_victim_green_is_named_only_when_it_is_no_chance() -> None:
     brittle = Suite(60, setters=frozenset({7}))
-    answer = reduce_order(brittle, 60, plan=Plan(confidence=1 - 1e-12))
+    answer = reduce_order(brittle, 60, plan=SearchPlan(confidence=1 - 1e-12))
     assert (answer.status, answer.prefix, answer.cleaners) == (FOUND, 0, ())
     assert "may be chance" in str(answer.reason)
 
@@ -163,7 +163,7 @@ def test_a_victim_red_now_and_then_is_red_alone_and_seldom_has_a_state_setter() 
 
 @pytest.mark.parametrize("every_set", [True, False])
 def test_every_independent_set_is_found_when_asked_for(every_set: bool) -> None:
-    answer = reduce_order(suite(50, {7}, {20, 33}, {41}), 50, plan=Plan(every_set=every_set))
+    answer = reduce_order(suite(50, {7}, {20, 33}, {41}), 50, plan=SearchPlan(every_set=every_set))
     assert answer.status is FOUND
     assert sorted(answer.sets) == ([(7,), (20, 33), (41,)] if every_set else [(41,)])
     assert answer.prefix == 8  # of the shortest: the first polluter by itself
@@ -192,7 +192,7 @@ def test_the_red_that_was_seen_before_is_counted_and_not_run_again(cases: int) -
 
 def test_a_red_that_was_seen_after_a_green_is_known_to_be_unsteady() -> None:
     target = Suite(99, (frozenset({40}),), rate=0.5, random=Random(2))
-    answer = reduce_order(target, 99, plan=Plan(most_greens=5), memory={tuple(range(99)): (GREEN, RED)})
+    answer = reduce_order(target, 99, plan=SearchPlan(most_greens=5), memory={tuple(range(99)): (GREEN, RED)})
     assert (answer.status, answer.polluters, answer.noisy, answer.recalled) == (FOUND, (40,), True, 2)
 
 
@@ -226,7 +226,7 @@ def test_whatever_is_void_what_is_said_was_run(length: int, data: st.DataObject)
 @given(st.integers(0, 12))
 def test_a_spent_budget_keeps_the_best_so_far(runs: int) -> None:
     target = suite(99, {40})
-    answer = reduce_order(target, 99, plan=Plan(limits=Limits(max_runs=runs)))
+    answer = reduce_order(target, 99, plan=SearchPlan(limits=SearchLimits(max_runs=runs)))
     assert len(target.ran) <= runs
     whole = reduce_order(suite(99, {40}), 99)
     if runs < whole.runs:
@@ -242,7 +242,7 @@ def test_a_spent_budget_keeps_the_best_so_far(runs: int) -> None:
 def test_killed_at_any_run_and_resumed_it_says_the_same_and_repeats_nothing(length: int, data: st.DataObject) -> None:
     wanted = data.draw(st.frozensets(st.integers(0, length - 1), min_size=1, max_size=3))
     rate = data.draw(st.sampled_from([1.0, 0.5]))
-    plan = Plan(most_greens=10, limits=Limits(max_runs=150))
+    plan = SearchPlan(most_greens=10, limits=SearchLimits(max_runs=150))
     memory: Memory = {}
     # the reading of each run depends on what runs and how often it did, as in a target that is replayed
     readings = Suite(length, (wanted,), rate=rate)
@@ -288,7 +288,7 @@ def said(answer: Reduction) -> tuple[object, ...]:
 
 def test_progress_is_told_after_each_run_and_promises_no_less_than_it_takes() -> None:
     for polluter in range(99):
-        told: list[Progress] = []
+        told: list[SearchStep] = []
         answer = reduce_order(suite(99, {polluter}), 99, watch=told.append)
         assert [one.runs for one in told] == list(range(1, answer.runs + 1))
         search = [one for one in told if one.phase is Phase.SEARCH]

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pooldiag.model.readings import Reading
-from pooldiag.reduce.probe import Limits, Memory, Positions, ProbeVoidError, Progress
+from pooldiag.reduce.probe import Memory, Positions, ProbeVoidError, SearchLimits, SearchStep
 from pooldiag.reduce.result import ReductionStatus
-from pooldiag.reduce.search import Plan
+from pooldiag.reduce.search import SearchPlan
 from pooldiag.reduce.victims import Victim, find_victim, search_victim
 
 RED, GREEN, VOID = Reading.RED, Reading.GREEN, Reading.VOID
@@ -27,7 +27,9 @@ def victim_of(length: int, size: int, *, rate: float, flake: float, seed: int, c
         shown = len(positions) >= size and random.random() < rate
         return RED if shown or random.random() < flake else GREEN
 
-    return search_victim(probe, length, plan=Plan(confidence=confidence, most_greens=60, limits=Limits(max_runs=300)))
+    return search_victim(
+        probe, length, plan=SearchPlan(confidence=confidence, most_greens=60, limits=SearchLimits(max_runs=300))
+    )
 
 
 @given(st.integers(1, 300), st.data())
@@ -77,7 +79,7 @@ def test_a_victim_among_voids_is_not_guessed() -> None:
 
 
 def test_an_order_that_stays_green_has_no_victim() -> None:
-    answer = search_victim(lambda _positions: GREEN, 40, plan=Plan(most_greens=3))
+    answer = search_victim(lambda _positions: GREEN, 40, plan=SearchPlan(most_greens=3))
     assert (answer.status, answer.size, answer.runs) == (ReductionStatus.GREEN, None, 3)
 
 
@@ -103,16 +105,20 @@ def test_a_first_case_that_is_red_at_times_is_not_told_from_a_flake() -> None:
 
 
 def test_a_spent_budget_is_undecided() -> None:
-    answer = search_victim(lambda positions: steady(len(positions)), 40, plan=Plan(limits=Limits(max_runs=4)))
+    answer = search_victim(
+        lambda positions: steady(len(positions)), 40, plan=SearchPlan(limits=SearchLimits(max_runs=4))
+    )
     assert (answer.status, answer.runs, answer.known.red_prefix) == (ReductionStatus.UNRESOLVED, 4, 10)
 
 
 @given(st.integers(0, 15))
 def test_ended_at_any_run_and_resumed_nothing_is_run_twice(kept: int) -> None:
     memory: Memory = {}
-    search_victim(lambda positions: steady(len(positions)), 40, plan=Plan(limits=Limits(max_runs=kept)), memory=memory)
+    search_victim(
+        lambda positions: steady(len(positions)), 40, plan=SearchPlan(limits=SearchLimits(max_runs=kept)), memory=memory
+    )
     recorded = sum(map(len, memory.values()))
-    told: list[Progress] = []
+    told: list[SearchStep] = []
     answer = search_victim(lambda positions: steady(len(positions)), 40, memory=memory, watch=told.append)
     assert (answer.size, answer.recalled) == (7, recorded)
     assert sum(one.recalled for one in told) == recorded

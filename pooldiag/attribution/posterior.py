@@ -9,8 +9,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pooldiag.attribution.evidence import RoleEvidence
 from pooldiag.attribution.mechanisms import MECHANISMS
+from pooldiag.attribution.role_evidence import RoleEvidence
 from pooldiag.model.arms import Role
 from pooldiag.model.attributions import NO_MECHANISM, Mechanism, Prediction
 from pooldiag.model.readings import Sight

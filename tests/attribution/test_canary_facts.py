@@ -2,7 +2,7 @@
 
 import pytest
 
-from pooldiag.attribution.canaries import Observed, judge, observed
+from pooldiag.attribution.canary_facts import Observed, judge, observed
 from pooldiag.model.arms import Acted, CanaryRule, Role
 
 ZEROED = CanaryRule(

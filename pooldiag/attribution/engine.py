@@ -23,9 +23,10 @@ from pooldiag.attribution.posterior import (
 from pooldiag.attribution.rates import greens_until, rate_of
 from pooldiag.attribution.role_evidence import RoleEvidence
 from pooldiag.model.arms import Role
-from pooldiag.model.attributions import Attribution, Candidate, Prediction, RuledOut, Status, percent
+from pooldiag.model.attributions import Attribution, Candidate, Prediction, RuledOut, Status
 from pooldiag.model.readings import Sight, Signature
 from pooldiag.model.settings import BASELINE_RUNS, DEFAULT_CONFIDENCE, DEFAULT_MAX_RUNS
+from pooldiag.model.words import percent
 
 STILL_POSSIBLE = 0.01
 """A mechanism with a smaller share of the posterior is ruled out."""

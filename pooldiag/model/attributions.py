@@ -1,6 +1,5 @@
 """Mechanisms, and what the runs make of them."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,11 +9,6 @@ from pooldiag.model.readings import Signature, SignatureKind
 
 NO_MECHANISM = "none"
 """The id that stands where no mechanism of the table fits."""
-
-
-def percent(share: float) -> str:
-    """Write a probability as it can be promised: 99.97 % is not 100 %."""
-    return f"{math.floor(share * 1000) / 10:g} %"
 
 
 class Prediction(StrEnum):

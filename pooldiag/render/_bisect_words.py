@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pooldiag.model.attributions import Status, percent
+from pooldiag.model.attributions import Status
 from pooldiag.model.bisections import BisectReport, BisectStatus, BothEnds, CheckedCommand, Found, NamedBy, Tried
 from pooldiag.model.cases import Case
 from pooldiag.model.outcomes import CaseStatus
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import Run
+from pooldiag.model.words import percent
 from pooldiag.render import _words as words
 from pooldiag.render._facts import place_of, runs_of
 from pooldiag.render._headline import Headline, Tone

@@ -14,11 +14,11 @@ from pooldiag.model.attributions import (
     Mechanism,
     Prediction,
     Status,
-    percent,
 )
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import Reading, Sight
 from pooldiag.model.reports import ArmResult, AttributeReport, LockReport, Run, TargetReport
+from pooldiag.model.words import percent
 from pooldiag.render._facts import baseline_of, runs_of, seen, short
 from pooldiag.render._headline import Headline, Tone
 

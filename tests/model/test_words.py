@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooldiag.model.attributions import percent
 from pooldiag.model.readings import Signature, SignatureKind
 from pooldiag.model.runs import Environment
 from pooldiag.model.settings import CommandLine
 from pooldiag.model.signals import SIGNAL_NAMES, signal_name, signal_of_exit_code
+from pooldiag.model.words import count, listed, nearest, percent
 
 
 def test_a_later_change_of_a_variable_wins() -> None:
@@ -74,3 +74,17 @@ def test_signals_have_the_numbers_of_the_kernel() -> None:
 def test_a_probability_is_not_rounded_up_to_certainty() -> None:
     assert percent(0.99999) == "99.9 %"
     assert percent(0.99) == "99 %"
+
+
+def test_nouns_go_with_their_number() -> None:
+    assert [count(number, "run") for number in (0, 1, 2)] == ["0 runs", "1 run", "2 runs"]
+
+
+def test_words_are_listed_as_in_a_sentence() -> None:
+    assert [listed(words) for words in ((), ("a",), ("a", "b"), ("a", "b", "c"))] == ["", "a", "a and b", "a, b and c"]
+
+
+def test_the_nearest_name_is_offered_unless_it_is_too_far_away() -> None:
+    assert nearest("bypas", ["exact", "bypass"]) == "bypass"
+    assert nearest("x", []) is None
+    assert nearest("zzz", ["bypass"], slip=0.3) is None

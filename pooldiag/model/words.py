@@ -1,0 +1,26 @@
+"""Small words that every room says alike: counts with their nouns, lists, shares, and the name that was perhaps meant."""
+
+import math
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def count(number: int, noun: str) -> str:
+    """Say `1 run`, `8 runs`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def listed(words: Iterable[str]) -> str:
+    """Join words as a sentence does: `a, b and c`."""
+    *first, last = [*words] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def percent(share: float) -> str:
+    """Write a probability as it can be promised: 99.97 % is not 100 %."""
+    return f"{math.floor(share * 1000) / 10:g} %"
+
+
+def nearest(name: str, known: Iterable[str], *, slip: float = 0.0) -> str | None:
+    """Return the known name most like this one; None when none is, or none is as like it as `slip` asks."""
+    return next(iter(get_close_matches(name, list(known), n=1, cutoff=slip)), None)

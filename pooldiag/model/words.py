@@ -1,4 +1,4 @@
-"""Small words that every room says alike: counts with their nouns, lists, shares, and the name that was perhaps meant."""
+"""Small words that every room says alike: counts with nouns, lists, shares, and the name that was perhaps meant."""
 
 import math
 from collections.abc import Iterable

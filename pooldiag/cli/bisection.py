@@ -40,7 +40,7 @@ def run_orders(flags: OrdersFlags) -> ExitCode:
         orders(decided.settings, tools, keep)
 
     report = report_of(work, decided.common, flags, command="orders")
-    if report.blocked_by is not None:
+    if report.session.blocked is not None:
         return ExitCode.BLOCKED
     red = any(one.run is not None and one.run.reading.reading is Reading.RED for one in report.orders)
     return ExitCode.ESTABLISHED if red else ExitCode.GREEN

@@ -62,6 +62,7 @@ def decide_bisect(flags: BisectFlags) -> DecidedBisect:
         common=common,
         settings=BisectSettings(
             invocation=command_line("bisect", flags, BisectFlags),
+            repeatable=command_line("bisect", whole, BisectFlags),
             common=_of_the_arms(common.settings, config),
             sequence=sequence,
             wanted=wanted,

@@ -184,5 +184,5 @@ def _print(report: RunReport, *, as_json: bool) -> None:
     """Print the report on stdout."""
     say(
         RENDERERS["json" if as_json else "table"](report, page_of_stdout()),
-        hint=f"the report is saved in {report.evidence}",
+        hint=f"the report is saved in {report.session.evidence}",
     )

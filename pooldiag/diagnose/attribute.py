@@ -15,7 +15,7 @@ from pooldiag.diagnose.commands import next_command, reproducer
 from pooldiag.diagnose.listing import Lister, named_among
 from pooldiag.diagnose.notes import notes, witnesses
 from pooldiag.diagnose.running import Runner, RunPlan
-from pooldiag.diagnose.sessions import disk_report
+from pooldiag.diagnose.sessions import Account
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, InterruptedRunError, UsageError
 from pooldiag.frameworks.base import ListingError
@@ -76,7 +76,6 @@ class _Diagnosis:
         self._settings = settings
         self._tools = tools
         self._given = given
-        self._began = tools.clock.monotonic()
         self._runner: Runner | None = None if given is None else given.runner
         self._lister = Lister(settings, tools) if given is None else given.lister
         self._listing: Listing | None = None
@@ -94,7 +93,7 @@ class _Diagnosis:
         )
         self._step: Step | None = None
         self._notes: list[str] = [*tools.notes]
-        self._free_before = tools.disk.free_bytes()
+        self._account = Account(tools, floor=settings.floors.disk_bytes, invocation=settings.invocation)
 
     def runs(self) -> Iterator[AttributeReport]:
         """List, then run whatever arm the strategy asks for, until it asks for none."""
@@ -277,25 +276,19 @@ class _Diagnosis:
             attribution = replace(attribution, status=Status.UNRESOLVED)  # nothing red so far is not green
         shown = attribution.signature
         return AttributeReport(
-            partial=partial,
+            session=self._account.session(
+                partial=partial,
+                blocked=blocked,
+                target=self._target(),
+                notes=(*self._notes, *notes(results, self._settings)),
+            ),
             attribution=attribution,
             others=tuple(self._attribution(other, None) for other in self._known() if other != signature),
             mechanisms=MECHANISMS,
-            blocked_by=None if blocked is None else blocked.problem,
-            hint=None if blocked is None else blocked.hint,
             arms=results,
-            removed_variables=self._tools.removed,
-            notes=(*self._notes, *notes(results, self._settings)),
             witnesses=witnesses(results),
             reproducer=None if shown is None else reproducer(self._settings, self._tools, results, shown),
             next=None if blocked else self._next_command(attribution, results),
-            invocation=self._settings.invocation,
-            evidence=self._tools.evidence.path,
-            lock=self._tools.lock.report(),
-            disk=disk_report(self._tools, free_before=self._free_before, floor=self._settings.floors.disk_bytes),
-            target=self._target(),
-            machine=self._tools.machine,
-            seconds=self._tools.clock.monotonic() - self._began,
         )
 
     def _next_command(self, attribution: Attribution, results: tuple[ArmResult, ...]) -> NextCommand | None:

@@ -13,7 +13,7 @@ from pooldiag.diagnose.listing import Lister, named_case
 from pooldiag.diagnose.probing import Places, Prober, Suite
 from pooldiag.diagnose.running import Runner
 from pooldiag.diagnose.sequences import find_order
-from pooldiag.diagnose.sessions import finished, suite_in
+from pooldiag.diagnose.sessions import Account, finished, suite_in
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError
 from pooldiag.model.arms import Acted, Isolation, Role
@@ -50,7 +50,13 @@ class _Bisection:
         self._settings = settings
         self._tools = tools
         self._keep = keep
-        self._known = Bisected(settings=settings, common=settings.common, tools=tools, notes=[*tools.notes])
+        self._known = Bisected(
+            settings=settings,
+            common=settings.common,
+            tools=tools,
+            account=Account(tools, floor=settings.common.floors.disk_bytes, invocation=settings.repeatable),
+            notes=[*tools.notes],
+        )
 
     def run(self) -> None:
         """Find the red, then its victim, then what it takes; try the lines, and run the arms on that."""
@@ -125,7 +131,7 @@ class _Bisection:
 
     def _time_is_over(self) -> bool:
         budget = self._settings.common.budget_seconds
-        return budget is not None and self._known.seconds >= budget
+        return budget is not None and self._known.account.seconds >= budget
 
     def _watch(self, progress: SearchStep) -> None:
         """Take notice of a step of the search; the run that it made was written down before."""
@@ -208,7 +214,7 @@ class _Bisection:
             signature=chosen.question.signature,
         )
         budget = self._settings.common.budget_seconds
-        left = None if budget is None else budget - self._known.seconds
+        left = None if budget is None else budget - self._known.account.seconds
         settings = replace(self._known.common, victim=None, budget_seconds=left)
         for report in attribute_given(settings, self._tools, given):
             self._known.attribution = report

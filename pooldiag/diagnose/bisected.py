@@ -8,7 +8,7 @@ from pooldiag.diagnose.choosing import Chooser, Chosen
 from pooldiag.diagnose.commands import next_of_bisect
 from pooldiag.diagnose.notes import of_runs
 from pooldiag.diagnose.probing import Prober, Suite
-from pooldiag.diagnose.sessions import disk_report
+from pooldiag.diagnose.sessions import Account
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError
 from pooldiag.model.bisections import (
@@ -53,17 +53,7 @@ class Bisected:
     confirmations: tuple[Confirmation, ...] = ()
     contradicted: bool = False  # what was found did not show when its line was typed
     notes: list[str] = field(default_factory=list)
-    _began: float = field(init=False)
-    _free_before: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._began = self.tools.clock.monotonic()
-        self._free_before = self.tools.disk.free_bytes()
-
-    @property
-    def seconds(self) -> float:
-        """How long it has taken so far."""
-        return self.tools.clock.monotonic() - self._began
+    account: Account
 
     @property
     def victim_name(self) -> str | None:
@@ -105,12 +95,12 @@ class Bisected:
         status = BisectStatus.BLOCKED if blocked is not None else self._status(partial=partial)
         probed = () if self.prober is None else tuple(self.prober.probed)
         report = BisectReport(
-            partial=partial,
+            session=self.account.session(
+                partial=partial, blocked=blocked, target=self._target(), notes=(*self.notes, *self._odd())
+            ),
             status=status,
             found=self._found(),
             reason=self._reason(),
-            blocked_by=None if blocked is None else blocked.problem,
-            hint=None if blocked is None else blocked.hint,
             runs=len(probed),
             recalled=0 if self.prober is None else self.prober.recalled,
             speculative=0 if self.reduction is None else self.reduction.speculative,
@@ -124,15 +114,6 @@ class Bisected:
             green_command=self.green_line,
             attribution=self.attribution,
             confirmations=self.confirmations,
-            notes=(*self.notes, *self._odd()),
-            removed_variables=self.tools.removed,
-            invocation=self.common.invocation,
-            evidence=self.tools.evidence.path,
-            lock=self.tools.lock.report(),
-            disk=disk_report(self.tools, free_before=self._free_before, floor=self.common.floors.disk_bytes),
-            target=self._target(),
-            machine=self.tools.machine,
-            seconds=self.seconds,
         )
         return report if partial else replace(report, next=next_of_bisect(self.settings, report))
 

@@ -119,7 +119,7 @@ def next_of_bisect(settings: BisectSettings, report: BisectReport) -> NextComman
     if report.status is BisectStatus.GREEN:
         return NextCommand(line=_as_command(invocation, "orders").having(), purpose="other orders may be red")
     if report.status is BisectStatus.UNRESOLVED and report.runs >= settings.max_runs:
-        evidence = _as_typed(report.evidence, settings.common.target.shell_directory)
+        evidence = _as_typed(report.session.evidence, settings.common.target.shell_directory)
         line = invocation.without("--resume").having(
             f"--max-runs={_MORE * settings.max_runs}", f"--resume-from={evidence}"
         )

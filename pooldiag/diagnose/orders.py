@@ -10,7 +10,7 @@ from pooldiag.diagnose.listing import Lister, named_among
 from pooldiag.diagnose.notes import of_runs
 from pooldiag.diagnose.probing import Places, Prober, Suite
 from pooldiag.diagnose.running import Runner
-from pooldiag.diagnose.sessions import disk_report, finished, suite_in
+from pooldiag.diagnose.sessions import Account, finished, suite_in
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError
 from pooldiag.model.bisections import BothEnds, OrderResult, OrdersReport, ShortestPrefix, Tried
@@ -61,8 +61,7 @@ class _Survey:
         self._common = settings.common
         self._tools = tools
         self._keep = keep
-        self._began = tools.clock.monotonic()
-        self._free_before = tools.disk.free_bytes()
+        self._account = Account(tools, floor=settings.common.floors.disk_bytes, invocation=settings.invocation)
         self._results: list[OrderResult] = []
         self._probers: list[Prober] = []
         self._reds: list[_Red] = []
@@ -111,7 +110,7 @@ class _Survey:
         """Tell whether the runs or the time allowed are spent, and say so."""
         runs = sum(len(prober.probed) for prober in self._probers)
         budget = self._common.budget_seconds
-        late = budget is not None and self._tools.clock.monotonic() - self._began >= budget
+        late = budget is not None and self._account.seconds >= budget
         if runs >= self._settings.max_runs or late:
             self._notes[f"the {'time is' if late else 'runs are'} spent after {runs} runs: the rest was left out"] = (
                 None
@@ -229,24 +228,15 @@ class _Survey:
         """Say what is known now."""
         probed = [one for prober in self._probers for one in prober.probed]
         report = OrdersReport(
-            partial=partial,
+            session=self._account.session(
+                partial=partial, blocked=blocked, target=self._target(), notes=(*self._notes, *self._odd())
+            ),
             asked=len(self._settings.orders),
             orders=tuple(self._results),
             shortest=self._shortest,
             by_accident=self._is_green_by_accident(),
             runs=len(probed),
             cases_run=sum(one.cases for one in probed),
-            blocked_by=None if blocked is None else blocked.problem,
-            hint=None if blocked is None else blocked.hint,
-            notes=(*self._notes, *self._odd()),
-            removed_variables=self._tools.removed,
-            invocation=self._common.invocation,
-            evidence=self._tools.evidence.path,
-            lock=self._tools.lock.report(),
-            disk=disk_report(self._tools, free_before=self._free_before, floor=self._common.floors.disk_bytes),
-            target=self._target(),
-            machine=self._tools.machine,
-            seconds=self._tools.clock.monotonic() - self._began,
         )
         return report if partial else replace(report, next=next_of_orders(self._settings, report))
 

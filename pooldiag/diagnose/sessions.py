@@ -1,6 +1,6 @@
 """A diagnosis from the lock to the last report: what `bisect` and `orders` have in common."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 
 from pooldiag.diagnose.listing import Lister
@@ -8,7 +8,8 @@ from pooldiag.diagnose.probing import Suite
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, InterruptedRunError
 from pooldiag.model.cases import Order
-from pooldiag.model.reports import DiskReport
+from pooldiag.model.reports import Blockage, DiskReport, Session, TargetReport
+from pooldiag.model.settings import CommandLine
 
 _R = TypeVar("_R")
 _R_co = TypeVar("_R_co", covariant=True)
@@ -56,6 +57,37 @@ def suite_in(order: Order, lister: Lister) -> Suite:
     return Suite(listing=listing, cases=cases, order=order)
 
 
-def disk_report(tools: Tools, *, free_before: int, floor: int) -> DiskReport:
-    """Say what is free now, and what was."""
-    return DiskReport(free_before=free_before, free_after=tools.disk.free_bytes(), floor=floor)
+class Account:
+    """What a diagnosis takes, from its beginning on."""
+
+    def __init__(self, tools: Tools, *, floor: int, invocation: CommandLine) -> None:
+        """Begin now; `floor` is what must stay free on the disk, in bytes."""
+        self._tools = tools
+        self._floor = floor
+        self._invocation = invocation
+        self._began = tools.clock.monotonic()
+        self._free_before = tools.disk.free_bytes()
+
+    @property
+    def seconds(self) -> float:
+        """How long it has taken so far."""
+        return self._tools.clock.monotonic() - self._began
+
+    def session(
+        self, *, partial: bool, blocked: BlockedError | None, target: TargetReport, notes: Iterable[str]
+    ) -> Session:
+        """Say what every report says, as it is now."""
+        tools = self._tools
+        return Session(
+            partial=partial,
+            blocked=None if blocked is None else Blockage(problem=blocked.problem, hint=blocked.hint),
+            target=target,
+            invocation=self._invocation,
+            evidence=tools.evidence.path,
+            lock=tools.lock.report(),
+            disk=DiskReport(free_before=self._free_before, free_after=tools.disk.free_bytes(), floor=self._floor),
+            machine=tools.machine,
+            notes=tuple(notes),
+            removed_variables=tools.removed,
+            seconds=self.seconds,
+        )

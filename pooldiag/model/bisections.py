@@ -2,21 +2,11 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
 from pooldiag.model.arms import Arm
 from pooldiag.model.cases import Order
 from pooldiag.model.readings import Reading, Sight, Signature
-from pooldiag.model.reports import (
-    AttributeReport,
-    DiskReport,
-    LockReport,
-    MachineReport,
-    NextCommand,
-    Run,
-    TargetReport,
-)
-from pooldiag.model.settings import CommandLine
+from pooldiag.model.reports import AttributeReport, NextCommand, Run, Session
 
 
 class BisectStatus(StrEnum):
@@ -120,12 +110,10 @@ class BisectReport:
     `confirmations` about the whole order.
     """
 
-    partial: bool
+    session: Session
     status: BisectStatus
     found: Found = Found()
     reason: str | None = None  # what is not established, and why
-    blocked_by: str | None = None
-    hint: str | None = None
     runs: int = 0
     recalled: int = 0
     speculative: int = 0
@@ -140,15 +128,6 @@ class BisectReport:
     attribution: AttributeReport | None = None
     confirmations: tuple[Confirmation, ...] = ()
     next: NextCommand | None = None
-    notes: tuple[str, ...] = ()
-    removed_variables: tuple[tuple[str, str], ...] = ()
-    invocation: CommandLine | None = None  # an `attribute` of the same target and options
-    evidence: Path
-    lock: LockReport | None = None
-    disk: DiskReport | None = None
-    target: TargetReport
-    machine: MachineReport
-    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,22 +163,11 @@ class ShortestPrefix:
 class OrdersReport:
     """Which orders are red, and how."""
 
-    partial: bool
+    session: Session
     asked: int = 0  # orders that are to be run; 0: not known yet
     orders: tuple[OrderResult, ...] = ()
     shortest: ShortestPrefix | None = None
     by_accident: bool = False  # file order is green, another order is red
     runs: int = 0
     cases_run: int = 0
-    blocked_by: str | None = None
-    hint: str | None = None
     next: NextCommand | None = None
-    notes: tuple[str, ...] = ()
-    removed_variables: tuple[tuple[str, str], ...] = ()
-    invocation: CommandLine | None = None  # an `attribute` of the same target and options
-    evidence: Path
-    lock: LockReport | None = None
-    disk: DiskReport | None = None
-    target: TargetReport
-    machine: MachineReport
-    seconds: float = 0.0

@@ -95,30 +95,48 @@ class NextCommand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Blockage:
+    """Why a diagnosis could not be made or finished, and what to do about it."""
+
+    problem: str
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """What every command that runs a target says of itself, finished or not; each of its reports has one.
+
+    `invocation` is the command that asked for it, such that it can be given again. `notes` are facts that bear on
+    the reading: vacuous passes, identical bytes, what is odd about a run. `removed_variables` are inherited ones that
+    no run had, with their values. `seconds` is the time from the start of the command.
+    """
+
+    partial: bool
+    blocked: Blockage | None = None
+    target: TargetReport
+    invocation: CommandLine | None = None
+    evidence: Path
+    lock: LockReport | None = None
+    disk: DiskReport | None = None
+    machine: MachineReport
+    notes: tuple[str, ...] = ()
+    removed_variables: tuple[tuple[str, str], ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AttributeReport:
     """One diagnosis, finished or not.
 
     `attribution` is about the main signature, `others` about further ones of the baseline, from the same
-    runs. `notes` are facts that bear on the reading: removed variables, vacuous passes, identical bytes.
-    `mechanisms` are the rows that the ids in it may name. `invocation` is the command that asked for it.
+    runs. `mechanisms` are the rows that the ids in it may name.
     """
 
-    partial: bool
-    invocation: CommandLine | None = None
+    session: Session
     attribution: Attribution
     others: tuple[Attribution, ...] = ()
-    blocked_by: str | None = None
-    hint: str | None = None  # what to do about what blocks it
     arms: tuple[ArmResult, ...] = ()
-    removed_variables: tuple[tuple[str, str], ...] = ()
-    notes: tuple[str, ...] = ()
     witnesses: tuple[str, ...] = ()
     reproducer: str | None = None
     next: NextCommand | None = None
-    evidence: Path
-    lock: LockReport | None = None
-    disk: DiskReport | None = None
-    target: TargetReport
-    machine: MachineReport
     mechanisms: tuple[Mechanism, ...] = ()
-    seconds: float = 0.0

@@ -100,13 +100,15 @@ class AttributeSettings:
 class BisectSettings:
     """One `pooldiag bisect`, fully decided. `common` is how the target is run, and under which arms at the end.
 
-    `invocation` is the command as it was typed, that of `common` an `attribute` of the same target and options.
+    `invocation` is the command as it was typed, that of `common` an `attribute` of the same target and options, and
+    `repeatable` the same bisection, of the target itself where an earlier report of it was named.
     `sequence` are names of cases in a wanted running order, the victim last; empty: the order of `common`.
     `wanted` is the red of an earlier report: it is looked for, and no other. `arms` is False without the arms on
     the reproducer. After `repeat` greens the whole order is taken for green.
     """
 
     invocation: CommandLine = CommandLine(command="bisect", options=(), target=())
+    repeatable: CommandLine = CommandLine(command="bisect", options=(), target=())
     common: AttributeSettings
     sequence: tuple[str, ...] = ()
     wanted: Signature | None = None

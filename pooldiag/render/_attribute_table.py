@@ -27,14 +27,15 @@ class AttributeSheet(Sheet):
     def render(self) -> str:
         """Return the whole report."""
         report = self.report
+        target = words.target(report.session.target)
         sections = (
             self.answer(words.headline(report), words.interruption(report)),
-            (self.facts((*self.red(), ("Target", words.target(report.target)), ("Runs", self.runs()), *self.sure())),),
+            (self.facts((*self.red(), ("Target", target), ("Runs", self.runs()), *self.sure())),),
             *self.evidence(),
-            self.section("Notes", words.notes(report.removed_variables, report.notes)),
+            self.section("Notes", words.notes(report.session.removed_variables, report.session.notes)),
         )
         named = (("Reproduce:", report.reproducer), *following(report.next))
-        return "\n".join([*self.pages(sections), self.commands(named, report.evidence)])
+        return "\n".join([*self.pages(sections), self.commands(named, report.session.evidence)])
 
     def evidence(self) -> Iterator[Iterable[RenderableType]]:
         """Yield what the arms show, section by section."""
@@ -59,7 +60,7 @@ class AttributeSheet(Sheet):
             yield "Sure" if self.report.attribution.confidence is not None else "Ended", certainty
 
     def runs(self) -> str:
-        return words.spent(len(runs_of(self.report)), self.report.seconds, self.report.lock)
+        return words.spent(len(runs_of(self.report)), self.report.session.seconds, self.report.session.lock)
 
     def arms(self) -> Iterator[RenderableType]:
         evidence = [arm for arm in self.report.arms if arm.runs and arm.acted not in _NO_EVIDENCE]

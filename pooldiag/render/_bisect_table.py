@@ -34,15 +34,15 @@ class BisectSheet(Sheet):
             self.section("Other reds, not followed", map(str, report.others)),
             *self.arms(),
             self.whole(),
-            self.section("Notes", words.notes(report.removed_variables, report.notes)),
+            self.section("Notes", words.notes(report.session.removed_variables, report.session.notes)),
         )
-        return "\n".join([*self.pages(sections), self.commands(self.named(), report.evidence)])
+        return "\n".join([*self.pages(sections), self.commands(self.named(), report.session.evidence)])
 
     def rows(self) -> Iterator[tuple[str, str]]:
         report = self.report
         yield from bisection.victim(report)
         yield from bisection.so_far(report)
-        yield "Target", words.target(report.target)
+        yield "Target", words.target(report.session.target)
         yield "Runs", bisection.runs(report)
         yield from bisection.cost(report)
         yield from bisection.sure(report)

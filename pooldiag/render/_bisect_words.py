@@ -12,7 +12,7 @@ from pooldiag.model.bisections import BisectReport, BisectStatus, BothEnds, Chec
 from pooldiag.model.cases import Case
 from pooldiag.model.outcomes import CaseStatus
 from pooldiag.model.readings import Sight
-from pooldiag.model.reports import Run
+from pooldiag.model.reports import Blockage, Run
 from pooldiag.model.words import percent
 from pooldiag.render import _words as words
 from pooldiag.render._facts import place_of, runs_of
@@ -52,7 +52,9 @@ def headline(report: BisectReport) -> Headline:
     """Say the answer."""
     match report.status:
         case BisectStatus.BLOCKED:
-            return words.blocked(report.runs, report.blocked_by or report.reason, report.hint)
+            return words.blocked(
+                report.runs, report.session.blocked or Blockage(problem=report.reason or words.NO_REASON)
+            )
         case BisectStatus.GREEN:
             return _green(report)
         case BisectStatus.FOUND:
@@ -64,7 +66,7 @@ def headline(report: BisectReport) -> Headline:
 
 def interruption(report: BisectReport) -> str | None:
     """Say that a report is partial; None for a whole one."""
-    if not report.partial:
+    if not report.session.partial:
         return None
     return f"Interrupted: this report is partial, it has {words.count(report.runs, 'run')} of the search."
 
@@ -80,12 +82,12 @@ def _green(report: BisectReport) -> Headline:
 
 def _unresolved(report: BisectReport) -> Headline:
     if report.found.signature is None and report.found.victim is None:
-        title = f"Nothing red so far, in {words.count(report.runs, 'run')}" if report.partial else "Unresolved"
+        title = f"Nothing red so far, in {words.count(report.runs, 'run')}" if report.session.partial else "Unresolved"
         reason = "" if report.reason is None else f": {report.reason}"
         return Headline(tone=Tone.OPEN, title=f"{title}{reason}")
     title = f"Red, unresolved: {_red(report)}, {_prefix(report.found)}"
     goes_on = "" if report.next is None else ": the command under Next goes on from here"
-    first = f"First, let it run to its end{goes_on}." if report.partial else ""
+    first = f"First, let it run to its end{goes_on}." if report.session.partial else ""
     why = "" if report.reason is None else f"Not established: {words.sentence(report.reason)}"
     suspects = f"Suspected, not proven: {_some(report.found.polluters)}." if report.found.polluters else ""
     return Headline(tone=Tone.OPEN, title=title, lines=tuple(line for line in (why, suspects, first) if line))
@@ -153,7 +155,7 @@ def _confirmed(report: BisectReport) -> str:
 def _doubt(report: BisectReport) -> Iterator[str]:
     if report.reason is not None:
         yield f"Not established: {words.sentence(report.reason)}"
-    if not report.partial:
+    if not report.session.partial:
         named = (("red", report.reproducer), ("green", report.green_command))
         yield from (f"No command line is known that shows it {color}." for color, line in named if line is None)
 
@@ -210,7 +212,7 @@ def runs(report: BisectReport) -> str:
         f"{len(report.confirmations)} of the whole order" if report.confirmations else "",
     )
     said = ", ".join(part for part in parts if part)
-    return words.spent(f"{said}," if "," in said else said, report.seconds, report.lock)
+    return words.spent(f"{said}," if "," in said else said, report.session.seconds, report.session.lock)
 
 
 def cost(report: BisectReport) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import Sight, Signature
-from pooldiag.model.reports import DiskReport, LockReport, MachineReport, NextCommand, Run, TargetReport
+from pooldiag.model.reports import Blockage, DiskReport, LockReport, MachineReport, NextCommand, Run, TargetReport
 from pooldiag.model.runs import Environment
 from pooldiag.model.settings import CommandLine
 from pooldiag.render._json_text import Document, command
@@ -105,6 +105,14 @@ def following(found: NextCommand | None) -> Document:
     }
 
 
+def blockage(found: Blockage | None) -> Document:
+    """Return what blocks, and what to do about it."""
+    return {
+        "blocked_by": None if found is None else found.problem,
+        "hint": None if found is None else found.hint,
+    }
+
+
 def removed(variables: Iterable[tuple[str, str]]) -> list[Document]:
     """Return the variables that were removed from the inherited environment."""
     return [{"name": name, "value": value} for name, value in variables]
@@ -113,12 +121,12 @@ def removed(variables: Iterable[tuple[str, str]]) -> list[Document]:
 def surroundings(report: RunReport) -> Document:
     """Return where and on what a report was made: the same fields in every report."""
     return {
-        "invocation": _invocation(report.invocation),
-        "evidence": str(report.evidence),
-        "lock": _lock(report.lock),
-        "disk": _disk(report.disk),
-        "target": _target(report.target),
-        "machine": _machine(report.machine),
+        "invocation": _invocation(report.session.invocation),
+        "evidence": str(report.session.evidence),
+        "lock": _lock(report.session.lock),
+        "disk": _disk(report.session.disk),
+        "target": _target(report.session.target),
+        "machine": _machine(report.session.machine),
     }
 
 

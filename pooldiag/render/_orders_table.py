@@ -39,18 +39,18 @@ class OrdersSheet(Sheet):
         report = self.report
         sections = (
             self.answer(orders.headline(report), orders.interruption(report)),
-            (self.facts((("Target", words.target(report.target, with_order=False)), ("Runs", self.runs()))),),
+            (self.facts((("Target", words.target(report.session.target, with_order=False)), ("Runs", self.runs()))),),
             self.orders(),
             self.symptoms(),
             self.shortest(),
-            self.section("Notes", words.notes(report.removed_variables, report.notes)),
+            self.section("Notes", words.notes(report.session.removed_variables, report.session.notes)),
         )
         named = (*self.reproducer(), *following(report.next))
-        return "\n".join([*self.pages(sections), self.commands(named, report.evidence)])
+        return "\n".join([*self.pages(sections), self.commands(named, report.session.evidence)])
 
     def runs(self) -> str:
         cases = words.count(self.report.cases_run, "case")
-        return words.spent(f"{self.report.runs} ({cases} run)", self.report.seconds, self.report.lock)
+        return words.spent(f"{self.report.runs} ({cases} run)", self.report.session.seconds, self.report.session.lock)
 
     def orders(self) -> Iterator[RenderableType]:
         if not self.report.orders:

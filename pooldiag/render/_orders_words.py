@@ -47,8 +47,8 @@ class Row:
 
 def headline(report: OrdersReport) -> Headline:
     """Say the answer."""
-    if report.blocked_by is not None:
-        return words.blocked(report.runs, report.blocked_by, report.hint)
+    if report.session.blocked is not None:
+        return words.blocked(report.runs, report.session.blocked)
     of, red, void = (len(report.orders), len(reading(report, Reading.RED)), len(reading(report, Reading.VOID)))
     lines = (*_shortest(report), *_void(void, of), *_hollow(report))
     if report.by_accident:
@@ -56,7 +56,7 @@ def headline(report: OrdersReport) -> Headline:
         return Headline(tone=Tone.RED, title=title, lines=lines)
     if red:
         return Headline(tone=Tone.RED, title=f"Red in {red}/{of} orders", lines=lines)
-    if void or report.partial:
+    if void or report.session.partial:
         title = f"Nothing red so far, green in {len(reading(report, Reading.GREEN))}/{report.asked or of} orders"
         return Headline(tone=Tone.OPEN, title=title, lines=lines)
     return Headline(tone=Tone.GREEN, title=f"Green in all of {words.count(of, 'order')}{_counted(report)}", lines=lines)
@@ -64,7 +64,7 @@ def headline(report: OrdersReport) -> Headline:
 
 def interruption(report: OrdersReport) -> str | None:
     """Say that a report is partial; None for a whole one."""
-    if not report.partial:
+    if not report.session.partial:
         return None
     of = f"{len(report.orders)}/{report.asked}" if report.asked else f"{len(report.orders)}"
     return f"Interrupted: this report is partial, it has {of} orders."
@@ -85,7 +85,7 @@ def _shortest(report: OrdersReport) -> Iterator[str]:
     shortest = report.shortest
     if shortest is not None:
         yield f"The shortest red prefix is {shortest.prefix}: {shortest.order}, victim {shortest.victim}."
-    elif reading(report, Reading.RED) and not report.partial:
+    elif reading(report, Reading.RED) and not report.session.partial:
         yield "The shortest red prefix was not looked for."
 
 

@@ -17,7 +17,7 @@ from pooldiag.model.attributions import (
 )
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import Reading, Sight
-from pooldiag.model.reports import ArmResult, AttributeReport, LockReport, Run, TargetReport
+from pooldiag.model.reports import ArmResult, AttributeReport, Blockage, LockReport, Run, TargetReport
 from pooldiag.model.words import percent
 from pooldiag.render._facts import baseline_of, runs_of, seen, short
 from pooldiag.render._headline import Headline, Tone
@@ -25,6 +25,7 @@ from pooldiag.render._headline import Headline, Tone
 CANDIDATES_LISTED = 4  # more of them are said in one breath
 NOTES_SHOWN = 12
 SHORTEST_WAIT_SECONDS = 0.1
+NO_REASON = "no reason was given"
 NO_ANSWER = "no answer"  # it ran, but the victim was not reached or asserted nothing
 NAMES_SHOWN = 5  # of a long list of cases; the rest is counted, and stands in the JSON report
 
@@ -46,10 +47,10 @@ def headline(report: AttributeReport) -> Headline:
     attribution = report.attribution
     match attribution.status:
         case Status.BLOCKED:
-            return blocked(len(runs_of(report)), report.blocked_by, report.hint)
+            return blocked(len(runs_of(report)), report.session.blocked)
         case Status.GREEN:
             return _green(report)
-        case Status.UNRESOLVED if report.partial and attribution.signature is None:
+        case Status.UNRESOLVED if report.session.partial and attribution.signature is None:
             return _green(report)
     if attribution.mechanism == NO_MECHANISM:
         return _no_mechanism(report)
@@ -60,17 +61,18 @@ def headline(report: AttributeReport) -> Headline:
 
 def interruption(report: AttributeReport) -> str | None:
     """Say that a report is partial; None for a whole one."""
-    if not report.partial:
+    if not report.session.partial:
         return None
     return f"Interrupted: this report is partial, it has {count(len(runs_of(report)), 'finished run')}."
 
 
-def blocked(runs: int, by: str | None, hint: str | None) -> Headline:
+def blocked(runs: int, found: Blockage | None) -> Headline:
     """Say what blocks, and what to do about it."""
+    hint = None if found is None else found.hint
     after = "Nothing ran" if not runs else f"Stopped after {count(runs, 'run')}"
     line = f"{after}: this says nothing about the target, neither green nor red."
     lines = (line,) if hint is None else (line, capital(sentence(hint)))
-    return Headline(tone=Tone.OPEN, title=f"Blocked: {by or 'no reason was given'}", lines=lines)
+    return Headline(tone=Tone.OPEN, title=f"Blocked: {NO_REASON if found is None else found.problem}", lines=lines)
 
 
 def _green(report: AttributeReport) -> Headline:
@@ -79,9 +81,9 @@ def _green(report: AttributeReport) -> Headline:
     measured = "" if shown is None else f"{denominators(shown.outcome)}, "
     runs = count(len(runs_of(report)), "run")
     # A diagnosis that was cut short has asked too little to be called green.
-    title = f"Nothing red so far, in {runs}" if report.partial else f"Green: {measured}nothing red in {runs}"
+    title = f"Nothing red so far, in {runs}" if report.session.partial else f"Green: {measured}nothing red in {runs}"
     lines = () if shown is None else hollow(shown)
-    return Headline(tone=Tone.OPEN if report.partial else Tone.GREEN, title=title, lines=lines)
+    return Headline(tone=Tone.OPEN if report.session.partial else Tone.GREEN, title=title, lines=lines)
 
 
 def hollow(run: Run) -> tuple[str, ...]:
@@ -124,7 +126,7 @@ def _several(report: AttributeReport) -> Headline:
     possible = tuple(candidate(report, one) for one in attribution.candidates)
     what = f"one of {number(len(possible))}" if len(possible) > 1 else "the cause is open"
     few = len(possible) <= CANDIDATES_LISTED
-    in_short = "" if few or report.partial else f"Still possible: {'; '.join(possible)}."
+    in_short = "" if few or report.session.partial else f"Still possible: {'; '.join(possible)}."
     return Headline(
         tone=Tone.OPEN,
         title=f"{_red(report)}, unresolved: {'it flakes, ' if flaking else ''}{what}",
@@ -135,7 +137,7 @@ def _several(report: AttributeReport) -> Headline:
 
 def _first(report: AttributeReport) -> str:
     """Say what to do first about an open question."""
-    if report.partial:
+    if report.session.partial:
         return "First, let it run to its end."
     there = {arm.arm.role for arm in report.arms}
     arms = listed(tuple(str(role) for role in report.attribution.separators))
@@ -315,7 +317,7 @@ def particular(run: Run, sight: Sight) -> str:
     if sight is not Sight.NOTHING:
         return ""
     if run.reading.reading is Reading.VOID:
-        return f"void: {run.reading.void_reason or 'no reason was given'}"
+        return f"void: {run.reading.void_reason or NO_REASON}"
     return "says nothing: the victim was not reached, or asserted nothing"
 
 

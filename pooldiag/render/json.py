@@ -99,15 +99,14 @@ class _Writer(Parts):
         return {
             "schema": SCHEMA,
             "command": "attribute",
-            "partial": report.partial,
+            "partial": report.session.partial,
             "status": attribution.status,
             "mechanism": attribution.mechanism,
             "confidence": attribution.confidence,
             "rate": _rate(attribution.rate),
             "rule": attribution.rule,
             "signature": self.signature(attribution.signature),
-            "blocked_by": report.blocked_by,
-            "hint": report.hint,
+            **parts.blockage(report.session.blocked),
             "candidates": _candidates(attribution.candidates),
             "others": [self.attribution(other) for other in report.others],
             "ruled_out": _ruled_out(attribution.ruled_out),
@@ -115,14 +114,14 @@ class _Writer(Parts):
             "separators": attribution.separators,
             "arms": [self.arm(arm, attribution.signature) for arm in report.arms],
             "runs": [],  # `JsonReports` fills them in
-            "removed_variables": parts.removed(report.removed_variables),
-            "notes": report.notes,
+            "removed_variables": parts.removed(report.session.removed_variables),
+            "notes": report.session.notes,
             "witnesses": report.witnesses,
             "reproducer": command(report.reproducer),
             **parts.following(report.next),
             **parts.surroundings(report),
             "mechanisms": _mechanisms(report.mechanisms),
-            "seconds": report.seconds,
+            "seconds": report.session.seconds,
         }
 
     def attribution(self, attribution: Attribution) -> Document:

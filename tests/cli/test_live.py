@@ -25,7 +25,7 @@ from pooldiag.model.events import (
 )
 from pooldiag.model.readings import Reading
 from pooldiag.model.reports import AttributeReport
-from tests.render.attribute_samples import CRASHING, HOSTILE, NAMES, SAMPLES, arm
+from tests.render.attribute_samples import CRASHING, HOSTILE, NAMES, SAMPLES, arm, changed
 from tests.render.bisect_samples import BISECTIONS, ORDERS, seed
 
 WAIT = LockWait(path=Path("/home/ada/gpu.lock"), seconds=61.0, limit_seconds=2700.0, holder="pid 4242, python train.py")
@@ -107,7 +107,7 @@ def after(runs: int) -> AttributeReport:
         for one in SAMPLES["loud"].arms
     ]
     known = tuple(replace(one, shown=one.runs[0] if one.runs else None) for one in arms)
-    return replace(SAMPLES["loud"], partial=True, arms=known)
+    return changed(SAMPLES["loud"], partial=True, arms=known)
 
 
 def plain(*events: Event, clock: Callable[[], float] | None = None) -> list[str]:
@@ -305,7 +305,7 @@ def test_elsewhere_a_run_that_was_told_as_a_probe_is_not_told_again() -> None:
 
 def test_elsewhere_each_order_is_one_line_and_its_run_another() -> None:
     lines = plain(
-        OrderStarted(order=seed(7), number=4, of=20), Reported(report=replace(ORDERS["orders-mixed"], partial=True))
+        OrderStarted(order=seed(7), number=4, of=20), Reported(report=changed(ORDERS["orders-mixed"], partial=True))
     )
     assert lines[0] == "order 4/20: rand order, seed 7"
     assert lines[1] == "run 01 baseline: green 13/13 cases, 552 assertions, 0.594 s"

@@ -1,12 +1,14 @@
 """Reports of `attribute` made by hand: every status, and the stories that the renderers are looked at with."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from pooldiag.model.arms import Acted, Arm, Isolation, Role
 from pooldiag.model.attributions import Attribution, Candidate, Mechanism, Prediction, Rate, RuledOut, Status
+from pooldiag.model.bisections import BisectReport, OrdersReport
 from pooldiag.model.cases import Case, Order, OrderKind, Selection
 from pooldiag.model.census import Census, Element, Finding, NanRuns, PatternCount, PrintedCensus
 from pooldiag.model.outcomes import CaseResult, CaseStatus, FrameworkReport, Outcome, OutputFile
@@ -14,11 +16,13 @@ from pooldiag.model.readings import Reading, RunReading, Sight, Signature, Signa
 from pooldiag.model.reports import (
     ArmResult,
     AttributeReport,
+    Blockage,
     DiskReport,
     LockReport,
     MachineReport,
     NextCommand,
     Run,
+    Session,
     TargetReport,
 )
 from pooldiag.model.runs import Completed, Ending, Environment, Leftover, Stream
@@ -87,6 +91,20 @@ _PROOFS = {
     Role.ISOLATE: (Acted.PROVEN, "a process of its own"),
     Role.BASELINE: (None, "changes nothing"),
 }
+
+
+_SESSION = frozenset(entry.name for entry in fields(Session))
+_R = TypeVar("_R", AttributeReport, BisectReport, OrdersReport)
+_changed: Callable[..., Session] = replace
+_remade: Callable[..., Any] = replace
+
+
+def changed(report: _R, **values: object) -> _R:
+    """The report with other values, those of its session among them."""
+    session = _changed(report.session, **{name: value for name, value in values.items() if name in _SESSION})
+    made = _remade(report, session=session, **{k: value for k, value in values.items() if k not in _SESSION})
+    assert isinstance(made, type(report))
+    return made
 
 
 def arm(role: Role) -> Arm:
@@ -213,10 +231,8 @@ def rules_out(mechanism: str, role: Role, run: str, saw: Prediction) -> RuledOut
 def report(attribution: Attribution, *arms: ArmResult) -> AttributeReport:
     """A whole report about `test_forward` at seed 7."""
     evidence = Path(".pooldiag/20260314-101500-attribute-test_forward")
-    return AttributeReport(
+    session = Session(
         partial=False,
-        attribution=attribution,
-        arms=arms,
         evidence=evidence,
         lock=LockReport(paths=(Path("/home/ada/gpu.lock"),), waited_seconds=0.0, held_seconds=3.1),
         disk=DiskReport(free_before=81 * 2**30, free_after=81 * 2**30, floor=2**30),
@@ -232,9 +248,9 @@ def report(attribution: Attribution, *arms: ArmResult) -> AttributeReport:
             profile="vt",
         ),
         machine=MachineReport(host="bench", system="Linux 6.1", cpus=16, memory_bytes=64 * 2**30, gpus=("emulated",)),
-        mechanisms=MECHANISMS,
         seconds=3.1,
     )
+    return AttributeReport(session=session, attribution=attribution, arms=arms, mechanisms=MECHANISMS)
 
 
 REPRODUCER = "build/blind/test_forward --order-by=rand --rand-seed=7"
@@ -288,7 +304,7 @@ def loud() -> AttributeReport:
     )
     note = f"passed without one assertion: {SHIPPED} (03, 05, 07)"
     whole = report(attribution, *arms)
-    return replace(
+    return changed(
         whole,
         removed_variables=(("VT_POOL_BYPASS", "0"),),
         notes=(note,),
@@ -384,10 +400,10 @@ def silent() -> AttributeReport:
     loud_one = loud()
     attribution = replace(loud_one.attribution, signature=FAILED)
     other = replace(attribution, signature=nan_in("video.bin"))
-    whole = replace(loud_one, attribution=attribution, others=(other,), arms=arms, removed_variables=(), notes=())
-    target = replace(whole.target, order=Order())
+    whole = changed(loud_one, attribution=attribution, others=(other,), arms=arms, removed_variables=(), notes=())
+    target = replace(whole.session.target, order=Order())
     witness = "video.bin: one pattern everywhere: the bf16 canonical NaN, widened [widened-bf16-nan, confidence: high]"
-    return replace(whole, target=target, witnesses=(witness,))
+    return changed(whole, target=target, witnesses=(witness,))
 
 
 def all_green(*, assertions: int = 6176) -> AttributeReport:
@@ -410,17 +426,17 @@ def all_green(*, assertions: int = 6176) -> AttributeReport:
 def vacuous() -> AttributeReport:
     """Green by accident: the shipped case asserted nothing."""
     whole = all_green(assertions=552)
-    return replace(whole, notes=(f"passed without one assertion: {SHIPPED} (4/4 runs)",))
+    return changed(whole, notes=(f"passed without one assertion: {SHIPPED} (4/4 runs)",))
 
 
 def blocked() -> AttributeReport:
     """The lock was not free."""
     whole = report(Attribution(signature=None, status=Status.BLOCKED))
     lock = LockReport(paths=(Path("/home/ada/gpu.lock"),), waited_seconds=2700.0)
-    target = replace(whole.target, version=None, cases=None)
+    target = replace(whole.session.target, version=None, cases=None)
     reason = "/home/ada/gpu.lock is still held after 2700 s (pid 4242, python train.py)"
     hint = "run the command again when that has ended, or wait longer with --lock-wait"
-    return replace(whole, blocked_by=reason, hint=hint, lock=lock, target=target, seconds=2700.2)
+    return changed(whole, blocked=Blockage(problem=reason, hint=hint), lock=lock, target=target, seconds=2700.2)
 
 
 def flake() -> AttributeReport:
@@ -522,13 +538,13 @@ def partial() -> AttributeReport:
         separators=(Role.BYPASS, Role.EXACT),
     )
     arms = (whole.arms[0], *(arm_result(role, "") for role in (Role.BYPASS, Role.EXACT)))
-    return replace(whole, partial=True, attribution=attribution, arms=arms, notes=())
+    return changed(whole, partial=True, attribution=attribution, arms=arms, notes=())
 
 
 def barely_begun() -> AttributeReport:
     """Ctrl-C before the first run ended: nothing is green about that."""
     whole = report(Attribution(signature=None, status=Status.GREEN), arm_result(Role.BASELINE, ""))
-    return replace(whole, partial=True)
+    return changed(whole, partial=True)
 
 
 HOSTILE = "[red]x[/red] \x1b[31m\x9b2J\r\n\u202egnp.\u2066 \udcff\ud800 :smile: 'q\" \\ * 日本語 " + "long" * 60
@@ -541,9 +557,9 @@ def hostile() -> AttributeReport:
     selection = Selection(cases=(case, *(Case(name=name) for name in NAMES[1:])))
     left = (Leftover(pid=99, command="sleep \x1b[2J 9"),)
     process = replace(bad.outcome.completed, leftovers=left)
-    changed = replace(bad.outcome, selection=selection, completed=process)
+    outcome = replace(bad.outcome, selection=selection, completed=process)
     reading = replace(bad.reading, vacuous=(HOSTILE,))
-    run = replace(bad, outcome=changed, reading=reading)
+    run = replace(bad, outcome=outcome, reading=reading)
     attribution = Attribution(
         signature=crashed(HOSTILE),
         status=Status.UNRESOLVED,
@@ -554,9 +570,9 @@ def hostile() -> AttributeReport:
     mechanism = replace(MECHANISMS[0], id="in-house", title="[blink]in house[/blink]")
     output = replace(nan_census("v\x1b[2J\udcfe.bin", 8), problem=None)
     run_with_output = replace(
-        run, outcome=replace(changed, outputs=(output, OutputFile(path="\x1b", problem="absent")))
+        run, outcome=replace(outcome, outputs=(output, OutputFile(path="\x1b", problem="absent")))
     )
-    return replace(
+    return changed(
         whole,
         attribution=replace(attribution, candidates=(Candidate(mechanism="in-house"), *attribution.candidates[1:])),
         arms=(arm_result(Role.BASELINE, "R", run_with_output),),
@@ -565,7 +581,7 @@ def hostile() -> AttributeReport:
         witnesses=(f"[link]{HOSTILE}",),
         reproducer="./t '--test-case=a\x1b[31m\udcff b'",
         evidence=Path("/tmp/\x1b[2J\udcff"),
-        target=replace(whole.target, argv=("/tmp/\x1b[2J\udcff/t",), directory=Path("/tmp/[x]")),
+        target=replace(whole.session.target, argv=("/tmp/\x1b[2J\udcff/t",), directory=Path("/tmp/[x]")),
         removed_variables=(("NAME\x1b", "value\udcff"),),
     )
 

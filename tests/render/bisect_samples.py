@@ -30,6 +30,7 @@ from tests.render.attribute_samples import (
     NAMES,
     SAMPLES,
     SHIPPED,
+    changed,
     completed,
     crash,
     crashed,
@@ -104,7 +105,7 @@ def on_the_minimal_set(name: str, *names: str) -> AttributeReport:
     open_still = tuple(line for line in whole.attribution.not_established if "bisect" not in line)
     ruled_out = tuple(replace(out, run=later(out.run)) for out in whole.attribution.ruled_out)
     attribution = replace(whole.attribution, not_established=open_still, ruled_out=ruled_out)
-    return replace(whole, arms=tuple(arms), attribution=attribution, notes=(), removed_variables=(), next=None)
+    return changed(whole, arms=tuple(arms), attribution=attribution, notes=(), removed_variables=(), next=None)
 
 
 def confirmed(*runs: Run, looks: str) -> tuple[Confirmation, ...]:
@@ -115,15 +116,15 @@ def base(status: BisectStatus, found: Found) -> BisectReport:
     """A bisection of `test_forward` at seed 7."""
     one = SAMPLES["loud"]
     return BisectReport(
-        partial=False,
+        session=replace(
+            one.session,
+            notes=(),
+            removed_variables=(),
+            evidence=Path(".pooldiag/20260314-101500-bisect-test_forward"),
+            seconds=1.27,
+        ),
         status=status,
         found=found,
-        evidence=Path(".pooldiag/20260314-101500-bisect-test_forward"),
-        lock=one.lock,
-        disk=one.disk,
-        target=one.target,
-        machine=one.machine,
-        seconds=1.27,
     )
 
 
@@ -144,7 +145,7 @@ def polluted() -> BisectReport:
     )
     red, gone = Reading.RED, Reading.GREEN
     greens = (green("30", Role.BYPASS), green("31", Role.PER_CASE))
-    return replace(
+    return changed(
         base(BisectStatus.FOUND, found),
         runs=7,
         cases_run=25,
@@ -191,9 +192,9 @@ def cleaned() -> BisectReport:
         silent_red("42", Role.ISOLATE),
     )
     whole = base(BisectStatus.FOUND, found)
-    return replace(
+    return changed(
         whole,
-        target=replace(whole.target, order=Order()),
+        target=replace(whole.session.target, order=Order()),
         runs=21,
         recalled=8,
         speculative=3,
@@ -225,9 +226,9 @@ def brittle() -> BisectReport:
         set_proof=BothEnds(red=tried(red=2), green=(tried(NAMES[0], green=2),)),
     )
     whole = base(BisectStatus.FOUND, found)
-    return replace(
+    return changed(
         whole,
-        target=replace(whole.target, order=Order()),
+        target=replace(whole.session.target, order=Order()),
         runs=6,
         cases_run=17,
         whole=green("01", Role.BASELINE),
@@ -283,12 +284,11 @@ def all_green() -> BisectReport:
 def blocked() -> BisectReport:
     """The lock was not free."""
     one = SAMPLES["blocked"]
-    return replace(
+    return changed(
         base(BisectStatus.BLOCKED, Found()),
-        blocked_by=one.blocked_by,
-        hint=one.hint,
+        blocked=one.session.blocked,
         lock=LockReport(paths=(Path("/home/ada/gpu.lock"),), waited_seconds=2700.0),
-        target=one.target,
+        target=one.session.target,
         seconds=2700.2,
     )
 
@@ -297,7 +297,7 @@ def interrupted() -> BisectReport:
     """Ctrl-C in the middle of the search."""
     whole = polluted()
     found = Found(victim=CRASHING, named_by=NamedBy.STREAM, signature=crashed(), position=4)
-    return replace(
+    return changed(
         whole,
         partial=True,
         status=BisectStatus.UNRESOLVED,
@@ -312,7 +312,9 @@ def interrupted() -> BisectReport:
         reproducer=None,
         green_command=None,
         notes=(),
-        next=NextCommand(line=f"pooldiag bisect --resume={whole.evidence} build/blind/test_forward", purpose="go on"),
+        next=NextCommand(
+            line=f"pooldiag bisect --resume={whole.session.evidence} build/blind/test_forward", purpose="go on"
+        ),
     )
 
 
@@ -332,7 +334,7 @@ def hostile_names() -> BisectReport:
         prefix_proof=None,
         set_proof=BothEnds(red=tried(HOSTILE, "[blink]b[/blink]", red=1), green=(tried(HOSTILE, green=1),)),
     )
-    return replace(
+    return changed(
         whole,
         found=found,
         reason="\x1b]0;title\x07",
@@ -345,7 +347,7 @@ def hostile_names() -> BisectReport:
         notes=(f"\x07{HOSTILE}",),
         removed_variables=(("NAME\x1b", "value\udcff"),),
         evidence=Path("/tmp/\x1b[2J\udcff"),
-        target=SAMPLES["hostile"].target,
+        target=SAMPLES["hostile"].session.target,
     )
 
 
@@ -366,16 +368,17 @@ def orders_base(*orders: OrderResult) -> OrdersReport:
     """The orders of `test_forward`."""
     one = SAMPLES["loud"]
     return OrdersReport(
-        partial=False,
+        session=replace(
+            one.session,
+            notes=(),
+            removed_variables=(),
+            evidence=Path(".pooldiag/20260314-101500-orders-test_forward"),
+            target=replace(one.session.target, order=Order()),
+            seconds=3.9,
+        ),
         asked=len(orders),
         orders=orders,
         runs=len([result for result in orders if result.run is not None]),
-        evidence=Path(".pooldiag/20260314-101500-orders-test_forward"),
-        lock=one.lock,
-        disk=one.disk,
-        target=replace(one.target, order=Order()),
-        machine=one.machine,
-        seconds=3.9,
     )
 
 
@@ -414,7 +417,7 @@ def mixed_orders() -> OrdersReport:
         reproducer=RED,
     )
     line = "pooldiag bisect --order=rand --seed=7 build/blind/test_forward"
-    return replace(
+    return changed(
         whole,
         by_accident=True,
         shortest=shortest,
@@ -429,7 +432,7 @@ def green_orders() -> OrdersReport:
     """The keyed build: every order is green."""
     runs = (green(f"{number:02d}", Role.BASELINE, assertions=6176) for number in range(1, 6))
     named = (Order(), Order(kind=OrderKind.NAME), seed(1), seed(2), seed(3))
-    return replace(
+    return changed(
         orders_base(*(OrderResult(order=order, run=run) for order, run in zip(named, runs, strict=True))),
         cases_run=65,
         lock=None,
@@ -439,15 +442,13 @@ def green_orders() -> OrdersReport:
 def interrupted_orders() -> OrdersReport:
     """Ctrl-C after two orders of twenty."""
     whole = mixed_orders()
-    return replace(whole, partial=True, asked=20, orders=whole.orders[:2], shortest=None, runs=2, cases_run=26)
+    return changed(whole, partial=True, asked=20, orders=whole.orders[:2], shortest=None, runs=2, cases_run=26)
 
 
 def blocked_orders() -> OrdersReport:
     """The lock was not free."""
-    one = blocked()
-    return replace(
-        orders_base(), blocked_by=one.blocked_by, hint=one.hint, lock=one.lock, target=one.target, seconds=one.seconds
-    )
+    one = blocked().session
+    return changed(orders_base(), blocked=one.blocked, lock=one.lock, target=one.target, seconds=one.seconds)
 
 
 def hostile_orders() -> OrdersReport:
@@ -459,13 +460,13 @@ def hostile_orders() -> OrdersReport:
     shortest = ShortestPrefix(
         order=seed(1), prefix=1, cases=("[red]y[/red]\x1b[2J",), victim=HOSTILE, proof=proof, reproducer=None
     )
-    return replace(
+    return changed(
         orders_base(red_order(seed(1), bad, 4, 1)),
         shortest=shortest,
         cases_run=6,
         notes=(f"\x07{HOSTILE}",),
         evidence=Path("/tmp/\x1b[2J\udcff"),
-        target=SAMPLES["hostile"].target,
+        target=SAMPLES["hostile"].session.target,
     )
 
 

@@ -9,7 +9,7 @@ from pooldiag.model.attributions import Status
 from pooldiag.model.bisections import BisectReport, BisectStatus, Found, NamedBy
 from pooldiag.model.readings import Sight
 from pooldiag.render import RENDERERS, Page
-from tests.render.attribute_samples import CRASHING, NAMES, green
+from tests.render.attribute_samples import CRASHING, NAMES, changed, green
 from tests.render.bisect_samples import BISECTIONS, POLLUTER, confirmed, tried
 from tests.render.samples import plain
 
@@ -184,7 +184,7 @@ def test_a_missing_command_is_said_to_be_missing() -> None:
     report = replace(BISECTIONS["bisect-found"], green_command=None, reproducer=None)
     assert "No command line is known that shows it red." in shown(report)
     assert "No command line is known that shows it green." in shown(report)
-    assert "No command line" not in shown(replace(report, partial=True))
+    assert "No command line" not in shown(changed(report, partial=True))
 
 
 def test_commands_say_how_they_ended() -> None:

@@ -12,7 +12,7 @@ from pooldiag.model.readings import Sight
 from pooldiag.model.reports import AttributeReport, NextCommand
 from pooldiag.render import RENDERERS, Page, Report
 from tests.render import attribute_samples as samples
-from tests.render.attribute_samples import SAMPLES
+from tests.render.attribute_samples import SAMPLES, changed
 from tests.render.samples import EVERY, GOLDEN, WIDTHS, plain
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
@@ -221,7 +221,7 @@ def test_a_black_box_is_told_by_how_it_ended() -> None:
 
 
 def test_long_lists_end_in_a_count() -> None:
-    report = replace(SAMPLES["green"], notes=tuple(f"note {number}" for number in range(40)))
+    report = changed(SAMPLES["green"], notes=tuple(f"note {number}" for number in range(40)))
     assert "note 11\n  - and 28 more, in report.json" in shown(report)
 
 
@@ -245,9 +245,9 @@ def test_an_unproven_arm_that_never_ran_is_said_so() -> None:
 
 def test_paths_below_the_pages_directory_are_shown_as_one_would_type_them() -> None:
     report = SAMPLES["loud"]
-    folder = report.evidence.parent
-    assert f"\n{report.evidence.name}\n" in shown(report, Page(directory=folder))
-    assert f"\n{report.evidence}\n" in shown(report, Page(directory=folder / "elsewhere"))
+    folder = report.session.evidence.parent
+    assert f"\n{report.session.evidence.name}\n" in shown(report, Page(directory=folder))
+    assert f"\n{report.session.evidence}\n" in shown(report, Page(directory=folder / "elsewhere"))
 
 
 def test_an_interruption_before_any_red_does_not_say_red() -> None:

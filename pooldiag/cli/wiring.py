@@ -31,7 +31,7 @@ from pooldiag.execute.pooled import PooledExecutor
 from pooldiag.execute.supervised import SupervisedExecutor, SupervisedLock, Supervisor
 from pooldiag.model.reports import TargetReport
 from pooldiag.profiles import inherited_changes, inherited_remarks
-from pooldiag.render import RENDERERS, JsonReports, Page, RunReport
+from pooldiag.render import JsonReports, Page, RunReport, render
 
 ENVIRONMENT = "environment.json"
 
@@ -183,6 +183,6 @@ def _target(decided: Decided) -> TargetReport:
 def _print(report: RunReport, *, as_json: bool) -> None:
     """Print the report on stdout."""
     say(
-        RENDERERS["json" if as_json else "table"](report, page_of_stdout()),
+        render(report, form="json" if as_json else "table", page=page_of_stdout()),
         hint=f"the report is saved in {report.session.evidence}",
     )

@@ -65,6 +65,13 @@ def picture_file(census: "Census", suffix: str) -> bytes:
 
 
 RENDERERS: "Mapping[str, Renderer]" = {"table": _table, "json": _json}
+"""Each format by the name that `--format` has for it, the one for people first."""
+
+
+def render(report: "Report", *, form: str, page: Page) -> str:
+    """Return a report in a format, as text that ends with a newline; KeyError for a format that is not in RENDERERS."""
+    return RENDERERS[form](report, page)
+
 
 __all__ = [
     "RENDERERS",
@@ -81,6 +88,7 @@ __all__ = [
     "picture_file",
     "rate",
     "red_orders",
+    "render",
     "result",
     "run_line",
     "runs_of",

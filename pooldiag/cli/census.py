@@ -1,11 +1,10 @@
 """`pooldiag census`: parse, wire, print."""
 
-from pooldiag.cli.census_flags import CensusFlags
-from pooldiag.cli.options import taking
+from pooldiag.cli.census_flags import CENSUS_OPTIONS, CensusFlags
+from pooldiag.cli.parser import Argument, Subcommand
 from pooldiag.errors import ExitCode
 
 
-@taking(CensusFlags)
 def census(flags: CensusFlags) -> ExitCode:
     """Count NaN, infinities and zeros in tensor files, name their bit patterns and places, and say what they show.
 
@@ -15,3 +14,18 @@ def census(flags: CensusFlags) -> ExitCode:
     from pooldiag.cli.census_run import run_census  # noqa: PLC0415
 
     return run_census(flags)
+
+
+COMMAND = Subcommand(
+    flags=CensusFlags,
+    work=census,
+    options=CENSUS_OPTIONS,
+    arguments=(
+        Argument(
+            name="files",
+            metavar="FILE...",
+            help="Tensor files, folders with tensor files, or - for standard input.",
+            many=True,
+        ),
+    ),
+)

@@ -87,13 +87,13 @@ def _shape(text: str) -> tuple[int, ...]:
 
 
 def _offset(text: str) -> int:
-    from pooldiag.config import parse_size  # noqa: PLC0415 - most have none
+    from pooldiag.config.quantities import parse_size  # noqa: PLC0415 - most have none
 
     return parse_size(text, what="--offset")
 
 
 def _seconds(text: str) -> float:
-    from pooldiag.config import parse_duration  # noqa: PLC0415 - most have none
+    from pooldiag.config.quantities import parse_duration  # noqa: PLC0415 - most have none
 
     return parse_duration(text, what="--watch-for")
 

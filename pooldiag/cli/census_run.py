@@ -148,7 +148,7 @@ def _print(report: CensusReport, *, as_json: bool) -> None:
     if as_json:
         say(RENDERERS["json"](report, Page()))
     elif report.files or report.guesses:
-        from pooldiag.cli.pages import page_of_stdout  # noqa: PLC0415 - a machine does not wait for it
+        from pooldiag.cli.streams import page_of_stdout  # noqa: PLC0415 - a machine does not wait for it
 
         say(RENDERERS["table"](report, page_of_stdout()))
 

@@ -1,26 +1,34 @@
 """`pooldiag profiles`: which allocators are known, and all that is known of one."""
 
-from typing import Annotated
+from dataclasses import dataclass
 
-import typer
-
-from pooldiag.cli.problems import exit_code_of
+from pooldiag.cli.parser import Argument, Subcommand
+from pooldiag.cli.target.flags import JSON, form_of
+from pooldiag.config.kinds import TEXT
+from pooldiag.config.options import Option, one, options_of, switch
 from pooldiag.errors import ExitCode
 
 
-def profiles(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="One profile, whole; without it all of them.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfilesFlags:
+    """What may be typed after `pooldiag profiles`."""
+
+    name: str | None = None
+    format: str | None = one(TEXT, Option("How they are printed: {formats}.", metavar="NAME"))
+    json: bool = switch(Option("Print JSON: --format json."))
+
+
+def profiles(flags: ProfilesFlags) -> ExitCode:
     """List the allocators that pooldiag has switches for, or show one: its arms, what they set, and who says so."""
-    raise typer.Exit(int(exit_code_of(lambda: _profiles(name, as_json=json))))
+    from pooldiag.cli.profile_sheets import show  # noqa: PLC0415 - `--help` does not need it
 
-
-def _profiles(name: str | None, *, as_json: bool) -> ExitCode:
-    """Do it; what `--help` does not need is imported only here."""
-    from pooldiag.cli.profile_sheets import show  # noqa: PLC0415
-
-    show(name, as_json=as_json)
+    show(flags.name, as_json=form_of(flags.format, json=flags.json) == JSON)
     return ExitCode.GREEN
+
+
+COMMAND = Subcommand(
+    flags=ProfilesFlags,
+    work=profiles,
+    options=tuple(options_of(ProfilesFlags).values()),
+    arguments=(Argument(name="name", metavar="NAME", help="One profile, whole; without it all of them."),),
+)

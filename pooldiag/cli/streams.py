@@ -2,8 +2,13 @@
 
 import os
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pooldiag.errors import BlockedError
+
+if TYPE_CHECKING:
+    from pooldiag.render import Page
 
 
 def open_standard_streams() -> None:
@@ -45,6 +50,21 @@ def say(text: str, *, hint: str | None = None) -> None:
     except OSError as error:
         _give_up(sys.stdout.fileno())
         raise BlockedError(f"cannot write to stdout: {error.strerror}", hint=hint) from error
+
+
+def page_of_stdout() -> "Page":
+    """Say how wide stdout is, and what may be written to it."""
+    from rich.console import Console  # noqa: PLC0415 - a machine that reads JSON does not wait for it
+
+    from pooldiag.render import Page  # noqa: PLC0415 - the same
+
+    console = Console()
+    return Page(
+        width=console.width,
+        color=console.is_terminal and not console.no_color and not console.is_dumb_terminal,
+        unicode=(sys.stdout.encoding or "").lower().startswith("utf"),
+        directory=Path.cwd(),
+    )
 
 
 def _give_up(descriptor: int) -> None:

@@ -49,7 +49,7 @@ SECONDS_BETWEEN_WAIT_LINES = 60.0
 Clock = Callable[[], float]
 
 
-class View(AbstractContextManager["View"], Protocol):
+class ProgressView(AbstractContextManager["ProgressView"], Protocol):
     """A `Progress` that is on screen between entry and exit."""
 
     def told(self, event: Event) -> None:
@@ -57,7 +57,7 @@ class View(AbstractContextManager["View"], Protocol):
         ...
 
 
-def view_for(console: Console, *, quiet: bool = False) -> View:
+def view_for(console: Console, *, quiet: bool = False) -> ProgressView:
     """Choose how to show progress on a console (of stderr): live needs a terminal that can move its cursor."""
     if quiet:
         return QuietView()

@@ -12,13 +12,12 @@ from typing import Generic, TypeVar
 from rich.console import Console
 
 from pooldiag import __version__
-from pooldiag.cli.flags import RunFlags
-from pooldiag.cli.live import View, view_for
-from pooldiag.cli.pages import page_of_stdout
-from pooldiag.cli.settings import Decided
-from pooldiag.cli.streams import say
+from pooldiag.cli.streams import page_of_stdout, say
+from pooldiag.cli.target.decisions import Decided
+from pooldiag.cli.target.flags import form_of
+from pooldiag.cli.target.live import ProgressView, view_for
 from pooldiag.diagnose.tools import Tools
-from pooldiag.errors import BlockedError, InterruptedRunError
+from pooldiag.errors import BlockedError, ExitCode, InterruptedRunError
 from pooldiag.execute.clock import SystemClock
 from pooldiag.execute.disk import SystemDisk
 from pooldiag.execute.evidence import EvidenceFolder
@@ -29,7 +28,10 @@ from pooldiag.execute.journal import Journal
 from pooldiag.execute.machine import age_seconds, commit_of, machine_report, sha256_of
 from pooldiag.execute.pooled import PooledExecutor
 from pooldiag.execute.supervised import SupervisedExecutor, SupervisedLock, Supervisor
-from pooldiag.model.reports import TargetReport
+from pooldiag.model.attributions import Status
+from pooldiag.model.bisections import BisectReport, BisectStatus
+from pooldiag.model.readings import Reading
+from pooldiag.model.reports import AttributeReport, TargetReport
 from pooldiag.profiles import inherited_changes, inherited_remarks
 from pooldiag.render import JsonReports, Page, RunReport, render
 
@@ -67,11 +69,37 @@ class _Keeper(Generic[_R]):
                 self.evidence.save(text, f"{run}/outcome.json")
 
 
-def report_of(
-    work: Work[_R], decided: Decided, flags: RunFlags, *, command: str, jobs: int = 1, resume: Path | None = None
-) -> _R:
+_BY_ATTRIBUTION = {
+    Status.GREEN: ExitCode.GREEN,
+    Status.ESTABLISHED: ExitCode.ESTABLISHED,
+    Status.UNRESOLVED: ExitCode.UNRESOLVED,
+    Status.BLOCKED: ExitCode.BLOCKED,
+}
+_BY_BISECTION = {
+    BisectStatus.GREEN: ExitCode.GREEN,
+    BisectStatus.FOUND: ExitCode.ESTABLISHED,
+    BisectStatus.UNRESOLVED: ExitCode.UNRESOLVED,
+    BisectStatus.BLOCKED: ExitCode.BLOCKED,
+}
+
+
+def exit_code(report: RunReport) -> ExitCode:
+    """Return what a report ends with."""
+    match report:
+        case AttributeReport():
+            return _BY_ATTRIBUTION[report.attribution.status]
+        case BisectReport():
+            return _BY_BISECTION[report.status]
+    if report.session.blocked is not None:
+        return ExitCode.BLOCKED
+    red = any(one.run is not None and one.run.reading.reading is Reading.RED for one in report.orders)
+    return ExitCode.ESTABLISHED if red else ExitCode.GREEN
+
+
+def report_of(work: Work[_R], decided: Decided, *, command: str, jobs: int = 1, resume: Path | None = None) -> _R:
     """Do the work, save every report, print the last one and return it; print it, too, where an interrupt ends it."""
-    view = view_for(Console(stderr=True), quiet=flags.quiet)
+    form = form_of(decided.said.format, json=decided.said.json)
+    view = view_for(Console(stderr=True), quiet=decided.said.quiet)
     keeper = _Keeper[_R]()
     interrupted: InterruptedRunError | None = None
     try:
@@ -80,7 +108,7 @@ def report_of(
     except InterruptedRunError as error:
         interrupted = error
     for report in keeper.last:
-        _print(report, as_json=flags.json)
+        _print(report, form)
     if interrupted is not None:
         raise interrupted
     return keeper.last[0]
@@ -88,7 +116,7 @@ def report_of(
 
 @contextmanager
 def _wired(
-    decided: Decided, view: View, *, command: str, jobs: int, resume: Path | None
+    decided: Decided, view: ProgressView, *, command: str, jobs: int, resume: Path | None
 ) -> Iterator[tuple[Tools, EvidenceFolder]]:
     """Yield the tools of a command and the folder that its report is saved in; all of it ends with the `with`."""
     with ExitStack() as stack:
@@ -109,7 +137,7 @@ def _folder(decided: Decided, command: str, resume: Path | None, stack: ExitStac
 
 
 def _tools(
-    decided: Decided, view: View, evidence: EvidenceFolder, journal: Journal, supervisors: list[Supervisor]
+    decided: Decided, view: ProgressView, evidence: EvidenceFolder, journal: Journal, supervisors: list[Supervisor]
 ) -> Tools:
     settings = decided.settings
     disk = SystemDisk(evidence=evidence.path, target=settings.target.path, floors=settings.floors)
@@ -180,9 +208,9 @@ def _target(decided: Decided) -> TargetReport:
     )
 
 
-def _print(report: RunReport, *, as_json: bool) -> None:
+def _print(report: RunReport, form: str) -> None:
     """Print the report on stdout."""
     say(
-        render(report, form="json" if as_json else "table", page=page_of_stdout()),
+        render(report, form=form, page=page_of_stdout()),
         hint=f"the report is saved in {report.session.evidence}",
     )

@@ -1,0 +1,94 @@
+"""What the commands that run a target take: groups of options, of which each command is composed."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pooldiag.cli.parser import Argument, WordReader
+from pooldiag.config.options import OPTIONS, Option, Options, options_with
+from pooldiag.errors import UsageError
+
+if TYPE_CHECKING:
+    from pooldiag.model.settings import CommandLine
+
+TABLE = "table"
+JSON = "json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invocation:
+    """What was typed after a command that runs a target."""
+
+    target: str
+    arguments: tuple[str, ...] = ()
+    said: Options = Options()
+
+    def line(self, command: str, taken: Iterable[Option]) -> "CommandLine":
+        """Return the line that says the same to a command, as far as it takes it."""
+        from pooldiag.model.settings import CommandLine  # noqa: PLC0415 - `--help` has no use for it
+
+        flags = {option.flag for option in taken if not option.passing}
+        options = (word for name, word in self.said.words if OPTIONS[name].flag in flags)
+        # `--` keeps a name that looks like a flag a name.
+        separator = ("--",) if self.target.startswith("-") else ()
+        target = (*separator, self.target, *self.arguments)
+        return CommandLine(command=command, options=tuple(options), target=target, directory=Path.cwd())
+
+    def over_words(self, *words: str) -> "Invocation":
+        """Lay what was asked over what some further words say."""
+        reader = WordReader(OPTIONS.values(), words)
+        reader.take_options(among=False)
+        return replace(self, said=self.said.over(options_with(reader.values, reader.words)))
+
+
+def invocation_of(
+    *, target: str, arguments: tuple[str, ...], words: tuple[tuple[str, str], ...], **values: object
+) -> Invocation:
+    """Return what a command was asked, of values that were read from words."""
+    return Invocation(target=target, arguments=arguments, said=options_with(values, words))
+
+
+def panel(title: str, *names: str, of: Mapping[str, Option] = OPTIONS, **helps: str) -> tuple[Option, ...]:
+    """Return options that stand together in the help; `helps` has what a command says of one in its own words."""
+    return tuple(replace(of[name], panel=title, help=helps.get(name, of[name].help)) for name in names)
+
+
+WHAT, ARMS, SEARCH = "What is run", "Arms", "The search"
+
+ONE_ORDER = panel(WHAT, "order", "seed")
+CASES = panel(WHAT, "case")
+RUNS = panel(WHAT, "framework", "cwd", "before", "keep_env")
+PROFILE = panel(ARMS, "profile")
+SWITCHES = panel(ARMS, "arm", "stats", "counter", "arms")
+READ = panel("What is read", "outputs", "requires", "fresh_check")
+BOUNDS = panel("Bounds", "timeout", "grace", "lock", "no_lock", "lock_wait", "disk_floor", "memory_floor", "need")
+SHOWN = panel("What is shown", "config", "format", "json", "dry_run", "quiet")
+ARGUMENTS = Argument(
+    name="arguments", metavar="ARGS", help="The target's own arguments; {out} is the run's output folder.", many=True
+)
+
+
+def target_arguments(help_text: str = "A test binary, or a name from pooldiag.toml.") -> tuple[Argument, Argument]:
+    """Return the arguments of a command that runs a target."""
+    return (Argument(name="target", metavar="TARGET", help=help_text, required=True), ARGUMENTS)
+
+
+def with_environment(given: Invocation) -> Invocation:
+    """Lay what was asked over what the environment says."""
+    said = {option.flag: os.environ.get(option.variable, "") for option in OPTIONS.values() if option.variable}
+    if given.said.no_lock:
+        said.pop(OPTIONS["lock"].flag)
+    return given.over_words(*(f"{flag}={one}" for flag, text in said.items() for one in text.split(os.pathsep) if one))
+
+
+def form_of(said_format: str | None, *, json: bool) -> str:
+    """Return the name of the format that a report is printed in."""
+    from pooldiag.render import RENDERERS  # noqa: PLC0415 - most take the first
+
+    if said_format is not None and said_format not in RENDERERS:
+        raise UsageError(f"--format {said_format!r} is not known", hint=f"known: {', '.join(RENDERERS)}")
+    if json and said_format not in {None, JSON}:
+        raise UsageError(f"--json and --format {said_format} contradict each other", hint="give one of them")
+    return JSON if json else said_format or TABLE

@@ -1,0 +1,257 @@
+"""What may be said of a diagnosis: each thing once, with its flag, its key in the file, its kind and its help.
+
+Flags, a target of the file and its sections are all `Options`, laid over each other. None, empty and False: not said.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from pooldiag.config.kinds import (
+    ARM,
+    COMMAND_WORDS,
+    COUNT,
+    DURATION,
+    ORDER,
+    OUTPUT,
+    PATH,
+    PLAIN_ORDERS,
+    ROLES,
+    SEED,
+    SEEDS,
+    SHARE,
+    SIZE,
+    SWITCH_WORDS,
+    TEXT,
+    ValueKind,
+    time_limit,
+)
+from pooldiag.toml_tables import each
+
+if TYPE_CHECKING:  # `--help` has no use for what is imported where it is read
+    from pooldiag.model.arms import Role
+    from pooldiag.model.cases import OrderKind
+    from pooldiag.model.settings import OutputSpec
+
+_METADATA = "option"
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """How one field is said: as a flag, or as a key of the file. A `kind` of None is a switch, which has no value.
+
+    `many`: it may be given more than once. `adds`: what is said above goes behind what is said beneath, not in its
+    place. `behind`: its flag may stand behind TARGET, too. `passing`: it says nothing of the runs, and no further
+    command repeats it. `help` may name what a registry knows, `{frameworks}`.
+    """
+
+    help: str = field(kw_only=False)
+    name: str = ""
+    flag: str = ""
+    short: str | None = None
+    off: str | None = None
+    kind: ValueKind[object] | None = None
+    metavar: str | None = None
+    variable: str | None = None
+    key: str | None = None
+    panel: str | None = None
+    many: bool = False
+    adds: bool = False
+    behind: bool = False
+    passing: bool = False
+
+    def read(self, value: object, folder: Path) -> object:
+        """Read a value of the file."""
+        kind = self.kind
+        if kind is None:
+            return value
+        if self.many and not kind.at_once:
+            return each(lambda one: kind.value(one, folder))(value)
+        return kind.value(value, folder)
+
+
+def one(kind: ValueKind[_T], option: Option) -> _T | None:
+    """Return a field that has one value, or none."""
+    return field(default=None, metadata={_METADATA: replace(option, kind=kind)})
+
+
+def many(kind: ValueKind[_T], option: Option) -> tuple[_T, ...]:
+    """Return a field that has any number of values."""
+    return field(default=(), metadata={_METADATA: replace(option, kind=kind, many=True)})
+
+
+def many_if_any(kind: ValueKind[_T], option: Option) -> tuple[_T, ...] | None:
+    """Return a field with values, of which none at all can be said, too."""
+    return field(default=None, metadata={_METADATA: replace(option, kind=kind, many=True)})
+
+
+def switch(option: Option) -> bool:
+    """Return a field that is on or off."""
+    return field(default=False, metadata={_METADATA: option})
+
+
+def switch_if_any(option: Option) -> bool | None:
+    """Return a field that is on, off, or neither."""
+    return field(default=None, metadata={_METADATA: option})
+
+
+def options_of(flags: type) -> Mapping[str, Option]:
+    """Return the options of a data class, by the names of its fields."""
+    found = {entry.name: entry.metadata[_METADATA] for entry in fields(flags) if _METADATA in entry.metadata}
+    return {
+        name: replace(option, name=name, flag=option.flag or f"--{name.replace('_', '-')}")
+        for name, option in found.items()
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """All that may be said of a diagnosis, by any command or by the file.
+
+    `words` say the same as a command line does, each with the name of its field; what the file says has none.
+    """
+
+    order: "OrderKind | None" = one(ORDER, Option("Running order.", key="target.order"))
+    seed: int | None = one(SEED, Option("Seed of --order rand.", key="target.seed"))
+    case: tuple[str, ...] = many(
+        TEXT, Option("Run only these cases; * and ? as in a shell.", metavar="PATTERN", key="target.cases")
+    )
+    victim: str | None = one(TEXT, Option("The case that the verdict is about.", metavar="NAME", key="target.victim"))
+    framework: str | None = one(
+        TEXT, Option("{frameworks}; found by itself in a binary.", metavar="NAME", key="target.framework")
+    )
+    cwd: Path | None = one(PATH, Option("Working directory of every run.", metavar="DIR", key="target.cwd"))
+    before: tuple[str, ...] | None = one(
+        COMMAND_WORDS, Option("Run ahead of every run, to reset state.", key="target.before")
+    )
+    keep_env: tuple[str, ...] = many(
+        TEXT, Option("Do not remove this inherited variable.", metavar="NAME", key="target.keep_env", adds=True)
+    )
+    profile: str | None = one(
+        TEXT,
+        Option("Allocator, see `profiles`; most are found by themselves.", metavar="NAME", key="target.profile"),
+    )
+    arm: tuple[str, ...] = many(
+        ARM, Option("An arm: 'bypass=MY_POOL=off -OTHER' (-NAME unsets).", key="target.arms", adds=True)
+    )
+    stats: str | None = one(SWITCH_WORDS, Option("Variables that make the pool print counters.", key="target.stats"))
+    counter: tuple[str, ...] = many(
+        TEXT,
+        Option(r"A counter it prints: 'hits=(\d+)'.", metavar="NAME=REGEX", key="target.counter", adds=True),
+    )
+    arms: "tuple[Role, ...] | None" = one(
+        ROLES, Option("Run only these arms, and the baseline: 'bypass,exact'.", key="run.roles")
+    )
+    confidence: float | None = one(
+        SHARE, Option("Posterior that a verdict needs (default: 0.99).", key="run.confidence")
+    )
+    search_confidence: float | None = one(
+        SHARE,
+        Option("How sure an answer must be where runs disagree (default: 0.8).", flag="--confidence"),
+    )
+    budget: float | None = one(
+        time_limit("leaves no time for a run", "for instance 30m, 2h"),
+        Option("Start no run after that time.", key="run.budget"),
+    )
+    max_runs: int | None = one(COUNT, Option("Most runs of all arms (default: 64).", key="run.max_runs"))
+    search_runs: int | None = one(COUNT, Option("Most runs of the search (default: 1000).", flag="--max-runs"))
+    outputs: "tuple[OutputSpec, ...]" = many(
+        OUTPUT,
+        Option(
+            "Tensors that it writes into POOLDIAG_OUTPUT_DIR: 'out.npy', or 'video.bin:f32' of a raw file ({types}).",
+            key="target.outputs",
+        ),
+    )
+    requires: tuple[Path, ...] = many(
+        PATH, Option("A file that must be readable, else blocked.", key="target.requires")
+    )
+    fresh_check: tuple[str, ...] | None = one(
+        COMMAND_WORDS, Option("Must find nothing to build: 'ninja -n'.", key="target.fresh_check")
+    )
+    timeout: float | None = one(
+        time_limit("ends every run at once", "for instance 90, 30m, 2h"),
+        Option("Limit of one run (default: 10 x the longest green).", key="target.timeout"),
+    )
+    grace: float | None = one(DURATION, Option("From SIGTERM to SIGKILL (default: 10s).", key="target.grace"))
+    lock: tuple[Path, ...] | None = many_if_any(
+        PATH,
+        Option("Device lock, held all along (default: ~/gpu.lock).", key="lock.paths", variable="POOLDIAG_LOCK"),
+    )
+    no_lock: bool = switch(Option("Take no lock."))
+    lock_wait: float | None = one(DURATION, Option("Longest wait for the lock (default: 45m).", key="lock.wait"))
+    disk_floor: int | None = one(SIZE, Option("Disk to stay free (default: 1GiB).", key="disk.floor"))
+    memory_floor: int | None = one(SIZE, Option("Memory to stay free (default: 512MiB).", key="memory.floor"))
+    need: int | None = one(SIZE, Option("Disk that must be free at the start.", key="disk.need"))
+    config: Path | None = one(PATH, Option("Configuration (default: the nearest pooldiag.toml).", metavar="FILE"))
+    repeat: int | None = one(COUNT, Option("Run every arm so often, instead of as needed.", key="run.repeat"))
+    sequence: Path | None = one(
+        PATH,
+        Option(
+            "A running order: names of cases, one a line, the victim last; - is standard input.",
+            metavar="FILE",
+            behind=True,
+        ),
+    )
+    no_arms: bool = switch(Option("Run no arms on the cases that are left.", behind=True))
+    search_repeat: int | None = one(
+        COUNT,
+        Option("Run the whole order so often until it is taken for green (default: 2).", flag="--repeat", behind=True),
+    )
+    all: bool = switch(Option("Find every independent set of polluters.", behind=True))
+    jobs: int | None = one(
+        COUNT, Option("Runs at once; more than 1 without a lock only.", short="-j", key="run.jobs", behind=True)
+    )
+    resume: bool = switch(Option("Go on with the last interrupted bisection of TARGET.", behind=True, passing=True))
+    resume_from: Path | None = one(
+        PATH,
+        Option("Go on with the bisection of this evidence folder.", metavar="FOLDER", behind=True, passing=True),
+    )
+    orders: "tuple[OrderKind, ...] | None" = one(
+        PLAIN_ORDERS,
+        Option("Orders without a seed, or none (default: {orders}).", behind=True),
+    )
+    seeds: tuple[int, ...] | None = one(
+        SEEDS,
+        Option("Then the rand orders of these seeds, or none (default: 1..20).", behind=True),
+    )
+    no_prefix: bool = switch(Option("Do not look for the shortest red prefix.", behind=True))
+    format: str | None = one(TEXT, Option("How the report is printed: {formats}.", metavar="NAME", passing=True))
+    json: bool = switch(Option("Print the report as JSON: --format json.", passing=True))
+    dry_run: bool = switch(Option("Print the plan; run nothing.", passing=True))
+    quiet: bool = switch(Option("No progress.", short="-q", passing=True))
+    words: tuple[tuple[str, str], ...] = ()
+
+    def over(self, beneath: "Options") -> "Options":
+        """Lay these over others: what is said here replaces what is said there, or goes behind it."""
+        kept = (pair for pair in beneath.words if OPTIONS[pair[0]].adds or not self.says(pair[0]))
+        return options_with({name: self._over(name, beneath) for name in OPTIONS}, (*kept, *self.words))
+
+    def _over(self, name: str, beneath: "Options") -> object:
+        here, there = getattr(self, name), getattr(beneath, name)
+        if OPTIONS[name].adds:
+            return (*there, *here)
+        return here if self.says(name) else there
+
+    def says(self, name: str) -> bool:
+        """Say whether anything is said of a field."""
+        return bool(getattr(self, name) != _DEFAULTS[name])
+
+    def without(self, names: Collection[str]) -> "Options":
+        """Say nothing of these fields."""
+        values = {name: getattr(self, name) for name in OPTIONS if name not in names}
+        return options_with(values, (pair for pair in self.words if pair[0] not in names))
+
+
+def options_with(values: Mapping[str, object], words: Iterable[tuple[str, str]] = ()) -> Options:
+    """Return options of values that were read, by the names of their fields."""
+    return _make(**values, words=tuple(sorted(words, key=lambda pair: _PLACES[pair[0]])))
+
+
+_make: Callable[..., Options] = Options
+
+OPTIONS = options_of(Options)
+_PLACES = {name: place for place, name in enumerate(OPTIONS)}
+_DEFAULTS = {entry.name: entry.default for entry in fields(Options)}

@@ -73,15 +73,15 @@ class TomlTable:
 
     def string(self, key: str) -> str:
         """Return a string that must be there, and may be empty."""
-        return self._needed(key, _as_string, "a string")
+        return self._needed(key, _as(str, "a string"), "a string")
 
     def integer(self, key: str) -> int:
         """Return an integer that must be there."""
-        return self._needed(key, _as_integer, "an integer")
+        return self._needed(key, _as(int, "an integer"), "an integer")
 
     def flag(self, key: str, *, default: bool = False) -> bool:
         """Return true or false; the default when absent."""
-        value = self.take(key, _as_flag)
+        value = self.take(key, _as(bool, "true or false"))
         return default if value is None else value
 
     def pairs(self, key: str) -> tuple[tuple[str, str], ...]:
@@ -137,19 +137,12 @@ def _as_array(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _as_string(value: object) -> str:
-    if not isinstance(value, str):
-        raise UnexpectedError("a string")
-    return value
+def _as(kind: type[_T], expected: str) -> Callable[[object], _T]:
+    """Return a reader of values of one type."""
 
+    def read(value: object) -> _T:
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise UnexpectedError(expected)
+        return value
 
-def _as_integer(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise UnexpectedError("an integer")
-    return value
-
-
-def _as_flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise UnexpectedError("true or false")
-    return value
+    return read

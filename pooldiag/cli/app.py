@@ -63,10 +63,10 @@ def _run_command(command: "Subcommand[Any]", words: Sequence[str]) -> ExitCode:
 
 
 def _help(command: "Subcommand[Any] | None", code: ExitCode) -> ExitCode:
-    from pooldiag.cli.help import show_help  # noqa: PLC0415 - Typer is for those who ask
+    from pooldiag.cli.help import show_command, show_program  # noqa: PLC0415 - for those who ask
 
     if command is None:
-        show_help(map(command_named, COMMANDS))
+        show_program(map(command_named, COMMANDS))
     else:
-        show_help([command], command.name)
+        show_command(command)
     return code

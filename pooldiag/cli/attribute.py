@@ -7,24 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pooldiag.cli.parser import Subcommand
-from pooldiag.cli.target.flags import (
-    ARMS,
-    BOUNDS,
-    CASES,
-    ONE_ORDER,
-    PROFILE,
-    READ,
-    RUNS,
-    SHOWN,
-    SWITCHES,
-    WHAT,
-    Invocation,
-    invocation_of,
-    panel,
-    target_arguments,
-    with_environment,
-)
+from pooldiag.cli.target import flags
+from pooldiag.cli.target.flags import ARMS, Invocation, panel
 from pooldiag.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -33,16 +17,11 @@ if TYPE_CHECKING:
     from pooldiag.model.settings import AttributeSettings
 
 OPTIONS = (
-    *ONE_ORDER,
-    *CASES,
-    *panel(WHAT, "victim"),
-    *RUNS,
-    *PROFILE,
-    *SWITCHES,
+    *flags.ONE_ORDER,
+    *flags.what_runs(victim="The case that the verdict is about."),
+    *flags.SWITCHES,
     *panel(ARMS, "confidence", "budget", "max_runs", "repeat"),
-    *READ,
-    *BOUNDS,
-    *SHOWN,
+    *flags.ALL_RUNS,
 )
 
 
@@ -53,7 +32,7 @@ def attribute(given: Invocation) -> ExitCode:
     """
     from pooldiag.cli.target.decisions import configuration, decide  # noqa: PLC0415 - as said above
 
-    given = with_environment(given)
+    given = flags.with_environment(given)
     config = configuration(given.said, Path.cwd())
     decided = decide(given, config, invocation=given.line("attribute", OPTIONS))
     settings = decided.settings
@@ -80,6 +59,4 @@ def _strategy(settings: "AttributeSettings") -> str:
     return f"The baseline runs {BASELINE_RUNS}x; what the runs show says which arm is next, {most}."
 
 
-COMMAND = Subcommand(
-    flags=invocation_of, work=attribute, options=OPTIONS, arguments=target_arguments(), runs_target=True
-)
+COMMAND = flags.subcommand(attribute, OPTIONS)

@@ -11,25 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from pooldiag.cli.attribute import OPTIONS as ATTRIBUTE_OPTIONS
-from pooldiag.cli.parser import Subcommand
-from pooldiag.cli.target.flags import (
-    ARMS,
-    BOUNDS,
-    CASES,
-    ONE_ORDER,
-    PROFILE,
-    READ,
-    RUNS,
-    SEARCH,
-    SHOWN,
-    SWITCHES,
-    WHAT,
-    Invocation,
-    invocation_of,
-    panel,
-    target_arguments,
-    with_environment,
-)
+from pooldiag.cli.target import flags
+from pooldiag.cli.target.flags import ARMS, SEARCH, WHAT, Invocation, panel
 from pooldiag.config.options import Options
 from pooldiag.errors import ExitCode, UsageError
 
@@ -43,20 +26,14 @@ if TYPE_CHECKING:
     from pooldiag.model.settings import BisectSettings
 
 OPTIONS = (
-    *ONE_ORDER,
-    *CASES,
-    *panel(WHAT, "victim", victim="The case whose red is bisected."),
-    *RUNS,
+    *flags.ONE_ORDER,
+    *flags.what_runs(victim="The case whose red is bisected."),
     *panel(WHAT, "sequence"),
-    *PROFILE,
-    *SWITCHES,
+    *flags.SWITCHES,
     *panel(ARMS, "no_arms"),
-    *panel(
-        SEARCH, "search_confidence", "budget", "search_runs", "search_repeat", "all", "jobs", "resume", "resume_from"
-    ),
-    *READ,
-    *BOUNDS,
-    *SHOWN,
+    *panel(SEARCH, "search_confidence", "budget", "search_runs", "search_repeat"),
+    *panel(SEARCH, "all", "jobs", "resume", "resume_from"),
+    *flags.ALL_RUNS,
 )
 
 MOST_BYTES = 16 * 2**20
@@ -93,7 +70,7 @@ def decide_bisect(given: Invocation) -> "tuple[BisectSettings, Decided]":
     from pooldiag.reduce.search import DEFAULT_CONFIDENCE  # noqa: PLC0415
 
     whole, config, earlier = _with_report(given)
-    whole = with_environment(whole)
+    whole = flags.with_environment(whole)
     typed = whole if earlier is None else given
     sequence = _sequence(whole.said)
     if sequence:
@@ -249,10 +226,6 @@ def _plan(settings: "BisectSettings") -> Iterator[str]:
         yield from arm_lines(settings.common)
 
 
-COMMAND = Subcommand(
-    flags=invocation_of,
-    work=bisect,
-    options=OPTIONS,
-    arguments=target_arguments("A test binary, a name from pooldiag.toml, or the report of an earlier diagnosis."),
-    runs_target=True,
+COMMAND = flags.subcommand(
+    bisect, OPTIONS, target="A test binary, a name from pooldiag.toml, or the report of an earlier diagnosis."
 )

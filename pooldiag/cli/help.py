@@ -1,70 +1,88 @@
-"""What `--help` shows, laid out by Typer; names that registries know are read from them."""
+"""What `--help` shows, laid out by Rich; names that registries know are read from them."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from inspect import Parameter
-from types import GenericAlias
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+from rich.console import Console
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
 
 from pooldiag.cli.parser import HELP, Argument, Subcommand
-from pooldiag.config.kinds import SEEDLESS
+from pooldiag.config.kinds import SEEDLESS, ValueKind
 from pooldiag.config.options import Option
 
+_SUMMARY = "Find out why a test binary is red: memory pool, stale scratch, race, state between cases, or a plain bug."
+_HELP = Option("Show this message and exit.", flag=HELP[0], short=HELP[1])
+_VERSION = Option("Print the version.", flag="--version")
+_STYLES = ("bold cyan", "yellow")
+_OPTIONS = "Options"  # the panel of those that have none
 
-def show_help(commands: Iterable[Subcommand[Any]], *words: str) -> None:
-    """Print the help that such words ask for."""
-    # Typer would import Pydantic to read a --help that was not given.
-    settings = {"help_option_names": [*HELP], "default_map": {"help": False}}
-    app = typer.Typer(name="pooldiag", add_completion=False, context_settings=settings)
-    app.callback()(pooldiag)
-    for command in commands:
-        function = _function(command if words else replace(command, arguments=(), options=()))
-        app.command(name=command.name, help=inspect.getdoc(command.work))(function)
-    app([*words, HELP[0]], prog_name="pooldiag", standalone_mode=False)
+_Row = tuple[str, ...]
 
 
-def pooldiag(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
-    """Find out why a test binary is red: memory pool, stale scratch, race, state between cases, or a plain bug."""
-
-
-def _function(command: Subcommand[Any]) -> Callable[..., None]:
-    """Return a function of which Typer reads arguments and options."""
-
-    def shown(**_: object) -> None: ...
-
-    parameters = [*map(_argument, command.arguments), *map(_option, command.options)]
-    vars(shown)["__signature__"] = inspect.Signature(parameters)
-    return shown
-
-
-def _argument(argument: Argument) -> Parameter:
-    default = ... if argument.required else None
-    info = typer.Argument(default, metavar=argument.metavar, help=argument.help, show_default=False)
-    return _parameter(argument.name, str, info, many=argument.many)
-
-
-def _option(option: Option) -> Parameter:
-    kind = option.kind
-    flag = option.flag if option.off is None else f"{option.flag}/{option.off}"
-    info = typer.Option(
-        None,
-        *(flag, *([] if option.short is None else [option.short])),
-        help=_named(option.help),
-        metavar=option.metavar or (None if kind is None else kind.metavar),
-        envvar=option.variable,
-        rich_help_panel=option.panel,
-        min=None if kind is None else kind.least,
-        max=None if kind is None else kind.most,
+def show_program(commands: Iterable[Subcommand[Any]]) -> None:
+    """Print the help of the program, which has these commands."""
+    rows = [(one.name, _paragraphs(one.work)[0]) for one in commands]
+    _show(
+        "pooldiag [OPTIONS] COMMAND [ARGS]...",
+        [_SUMMARY],
+        {_OPTIONS: [*map(_row, (_VERSION, _HELP))], "Commands": rows},
     )
-    return _parameter(option.name, bool if kind is None else kind.python, info, many=option.many)
 
 
-def _parameter(name: str, kind: type, info: object, *, many: bool) -> Parameter:
-    annotation = GenericAlias(list, (kind,)) if many else kind
-    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation, default=info)
+def show_command(command: Subcommand[Any]) -> None:
+    """Print the help of a command."""
+    panels: dict[str, list[_Row]] = {"Arguments": [*map(_argument_row, command.arguments)], _OPTIONS: []}
+    for option in command.options:
+        panels.setdefault(option.panel or _OPTIONS, []).append(_row(option))
+    panels[_OPTIONS].append(_row(_HELP))
+    usage = " ".join(("pooldiag", command.name, "[OPTIONS]", *map(_usage, command.arguments)))
+    _show(usage, _paragraphs(command.work), panels)
+
+
+def _show(usage: str, paragraphs: Iterable[str], panels: Mapping[str, Iterable[_Row]]) -> None:
+    page = Console(highlight=False)
+    page.print(Padding(Text.assemble(("Usage: ", "yellow"), (usage, "bold")), 1))
+    page.print(Padding(Text("\n\n".join(paragraphs)), (0, 1, 1, 1)))
+    for title, rows in panels.items():
+        table = Table.grid(padding=(0, 2))
+        table.add_column(no_wrap=True)
+        for row in rows:
+            table.add_row(*map(Text, row, (*_STYLES[: len(row) - 1], "")))
+        page.print(Panel(table, title=title, title_align="left", border_style="dim"))
+    page.print()
+
+
+def _paragraphs(work: Callable[..., object]) -> list[str]:
+    return [" ".join(paragraph.split()) for paragraph in (inspect.getdoc(work) or "").split("\n\n")]
+
+
+def _usage(argument: Argument) -> str:
+    shown = f"{{{argument.metavar}}}" if argument.required else f"[{argument.metavar}]"
+    return f"{shown}..." if argument.many else shown
+
+
+def _argument_row(argument: Argument) -> _Row:
+    note = " [required]" if argument.required else ""
+    return (argument.metavar, "<list[str]>" if argument.many else "<str>", f"{argument.help}{note}")
+
+
+def _row(option: Option) -> _Row:
+    flags = "  ".join(flag for flag in (option.flag, option.short, option.off) if flag)
+    note = "" if option.variable is None else f" [env var: {option.variable}]"
+    return (flags, option.metavar or _value(option.kind), f"{_named(option.help)}{note}")
+
+
+def _value(kind: ValueKind[object] | None) -> str:
+    """Say what stands in place of a value: a word for it, its names, or its type and bounds."""
+    if kind is None:
+        return "<bool>"
+    if kind.least is not None:
+        return f"<int range> [x>={kind.least}]" if kind.most is None else f"<int range> [{kind.least}<=x<={kind.most}]"
+    return kind.metavar or f"<{'|'.join(kind.names)}>"
 
 
 def _named(text: str) -> str:

@@ -9,22 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pooldiag.cli.attribute import OPTIONS as ATTRIBUTE_OPTIONS
-from pooldiag.cli.parser import Subcommand
-from pooldiag.cli.target.flags import (
-    BOUNDS,
-    CASES,
-    PROFILE,
-    READ,
-    RUNS,
-    SEARCH,
-    SHOWN,
-    WHAT,
-    Invocation,
-    invocation_of,
-    panel,
-    target_arguments,
-    with_environment,
-)
+from pooldiag.cli.target import flags
+from pooldiag.cli.target.flags import SEARCH, WHAT, Invocation, panel
 from pooldiag.config.kinds import SEEDLESS
 from pooldiag.config.options import Options
 from pooldiag.errors import ExitCode, UsageError
@@ -38,15 +24,11 @@ if TYPE_CHECKING:
 DEFAULT_SEEDS = tuple(range(1, 21))
 
 OPTIONS = (
-    *CASES,
-    *panel(WHAT, "victim", victim="The case whose red is looked for first."),
-    *RUNS,
+    *flags.what_runs(victim="The case whose red is looked for first."),
     *panel(WHAT, "orders", "seeds"),
-    *PROFILE,
+    *flags.PROFILE,
     *panel(SEARCH, "budget", "search_runs", "no_prefix", search_runs="Most runs in all (default: 1000)."),
-    *READ,
-    *BOUNDS,
-    *SHOWN,
+    *flags.ALL_RUNS,
 )
 
 
@@ -58,7 +40,7 @@ def orders(given: Invocation) -> ExitCode:
     from pooldiag.cli.target.decisions import configuration, decide, with_cases  # noqa: PLC0415 - as said above
     from pooldiag.model.settings import DEFAULT_MAX_PROBES, OrdersSettings  # noqa: PLC0415
 
-    given = with_environment(given)
+    given = flags.with_environment(given)
     wanted = tuple(_orders(given.said))
     if not wanted:
         raise UsageError("--orders none and --seeds none leave no order to run", hint="leave one of them out")
@@ -110,4 +92,4 @@ def _ranges(seeds: list[int]) -> Iterator[str]:
         yield f"{seeds[start]}..{seeds[end - 1]}" if end - start > 1 else f"{seeds[start]}"
 
 
-COMMAND = Subcommand(flags=invocation_of, work=orders, options=OPTIONS, arguments=target_arguments(), runs_target=True)
+COMMAND = flags.subcommand(orders, OPTIONS)

@@ -45,15 +45,15 @@ class ValueKind(Generic[_T_co]):
     """A kind of value. `word` reads a text, and is given the option that it stands behind, to name it in an error.
 
     `value` reads a value of the file, and is given the folder of the file, where relative paths start.
-    `at_once`: the file has all values of an option in one. `metavar` is what help has in place of a value, `python`
-    the type that it names where there is no such word.
+    `at_once`: the file has all values of an option in one. `metavar` is what help has in place of a value; of some
+    `names`, or of numbers from `least` to `most`, it has these.
     """
 
     word: Callable[[str, str], _T_co]
     value: Callable[[object, Path], object] = _as_text_of_file
     at_once: bool = False
     metavar: str | None = None
-    python: type = str
+    names: tuple[str, ...] = ()
     least: int | None = None
     most: int | None = None
 
@@ -71,7 +71,7 @@ def choice(of: type[_E]) -> ValueKind[_E]:
             raise UnexpectedError(f"one of {', '.join(of)}")
         return of(given)
 
-    return ValueKind(word=word, value=value, python=of)
+    return ValueKind(word=word, value=value, names=tuple(of))
 
 
 def whole(*, least: int, most: int | None = None) -> ValueKind[int]:
@@ -92,7 +92,7 @@ def whole(*, least: int, most: int | None = None) -> ValueKind[int]:
             raise UnexpectedError(expected)
         return given
 
-    return ValueKind(word=word, value=value, python=int, least=least, most=most)
+    return ValueKind(word=word, value=value, least=least, most=most)
 
 
 def time_limit(problem: str, hint: str) -> ValueKind[float]:

@@ -131,16 +131,14 @@ class Options:
         TEXT, Option("Do not remove this inherited variable.", metavar="NAME", key="target.keep_env", adds=True)
     )
     profile: str | None = one(
-        TEXT,
-        Option("Allocator, see `profiles`; most are found by themselves.", metavar="NAME", key="target.profile"),
+        TEXT, Option("Allocator, see `profiles`; most are found by themselves.", metavar="NAME", key="target.profile")
     )
     arm: tuple[str, ...] = many(
         ARM, Option("An arm: 'bypass=MY_POOL=off -OTHER' (-NAME unsets).", key="target.arms", adds=True)
     )
     stats: str | None = one(SWITCH_WORDS, Option("Variables that make the pool print counters.", key="target.stats"))
     counter: tuple[str, ...] = many(
-        TEXT,
-        Option(r"A counter it prints: 'hits=(\d+)'.", metavar="NAME=REGEX", key="target.counter", adds=True),
+        TEXT, Option(r"A counter it prints: 'hits=(\d+)'.", metavar="NAME=REGEX", key="target.counter", adds=True)
     )
     arms: "tuple[Role, ...] | None" = one(
         ROLES, Option("Run only these arms, and the baseline: 'bypass,exact'.", key="run.roles")
@@ -149,8 +147,7 @@ class Options:
         SHARE, Option("Posterior that a verdict needs (default: 0.99).", key="run.confidence")
     )
     search_confidence: float | None = one(
-        SHARE,
-        Option("How sure an answer must be where runs disagree (default: 0.8).", flag="--confidence"),
+        SHARE, Option("How sure an answer must be where runs disagree (default: 0.8).", flag="--confidence")
     )
     budget: float | None = one(
         time_limit("leaves no time for a run", "for instance 30m, 2h"),
@@ -177,8 +174,7 @@ class Options:
     )
     grace: float | None = one(DURATION, Option("From SIGTERM to SIGKILL (default: 10s).", key="target.grace"))
     lock: tuple[Path, ...] | None = many_if_any(
-        PATH,
-        Option("Device lock, held all along (default: ~/gpu.lock).", key="lock.paths", variable="POOLDIAG_LOCK"),
+        PATH, Option("Device lock, held all along (default: ~/gpu.lock).", key="lock.paths", variable="POOLDIAG_LOCK")
     )
     no_lock: bool = switch(Option("Take no lock."))
     lock_wait: float | None = one(DURATION, Option("Longest wait for the lock (default: 45m).", key="lock.wait"))
@@ -206,16 +202,13 @@ class Options:
     )
     resume: bool = switch(Option("Go on with the last interrupted bisection of TARGET.", behind=True, passing=True))
     resume_from: Path | None = one(
-        PATH,
-        Option("Go on with the bisection of this evidence folder.", metavar="FOLDER", behind=True, passing=True),
+        PATH, Option("Go on with the bisection of this evidence folder.", metavar="FOLDER", behind=True, passing=True)
     )
     orders: "tuple[OrderKind, ...] | None" = one(
-        PLAIN_ORDERS,
-        Option("Orders without a seed, or none (default: {orders}).", behind=True),
+        PLAIN_ORDERS, Option("Orders without a seed, or none (default: {orders}).", behind=True)
     )
     seeds: tuple[int, ...] | None = one(
-        SEEDS,
-        Option("Then the rand orders of these seeds, or none (default: 1..20).", behind=True),
+        SEEDS, Option("Then the rand orders of these seeds, or none (default: 1..20).", behind=True)
     )
     no_prefix: bool = switch(Option("Do not look for the shortest red prefix.", behind=True))
     format: str | None = one(TEXT, Option("How the report is printed: {formats}.", metavar="NAME", passing=True))

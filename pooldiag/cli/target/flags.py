@@ -1,14 +1,14 @@
 """What the commands that run a target take: groups of options, of which each command is composed."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pooldiag.cli.parser import Argument, WordReader
+from pooldiag.cli.parser import Argument, Subcommand, WordReader
 from pooldiag.config.options import OPTIONS, Option, Options, options_with
-from pooldiag.errors import UsageError
+from pooldiag.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from pooldiag.model.settings import CommandLine
@@ -58,21 +58,32 @@ def panel(title: str, *names: str, of: Mapping[str, Option] = OPTIONS, **helps: 
 WHAT, ARMS, SEARCH = "What is run", "Arms", "The search"
 
 ONE_ORDER = panel(WHAT, "order", "seed")
-CASES = panel(WHAT, "case")
-RUNS = panel(WHAT, "framework", "cwd", "before", "keep_env")
 PROFILE = panel(ARMS, "profile")
-SWITCHES = panel(ARMS, "arm", "stats", "counter", "arms")
-READ = panel("What is read", "outputs", "requires", "fresh_check")
-BOUNDS = panel("Bounds", "timeout", "grace", "lock", "no_lock", "lock_wait", "disk_floor", "memory_floor", "need")
-SHOWN = panel("What is shown", "config", "format", "json", "dry_run", "quiet")
-ARGUMENTS = Argument(
-    name="arguments", metavar="ARGS", help="The target's own arguments; {out} is the run's output folder.", many=True
+SWITCHES = (*PROFILE, *panel(ARMS, "arm", "stats", "counter", "arms"))
+ALL_RUNS = (
+    *panel("What is read", "outputs", "requires", "fresh_check"),
+    *panel("Bounds", "timeout", "grace", "lock", "no_lock", "lock_wait", "disk_floor", "memory_floor", "need"),
+    *panel("What is shown", "config", "format", "json", "dry_run", "quiet"),
 )
 
 
-def target_arguments(help_text: str = "A test binary, or a name from pooldiag.toml.") -> tuple[Argument, Argument]:
-    """Return the arguments of a command that runs a target."""
-    return (Argument(name="target", metavar="TARGET", help=help_text, required=True), ARGUMENTS)
+def what_runs(victim: str) -> tuple[Option, ...]:
+    """Return what says which cases run, and how; `victim` is what the command says of its victim."""
+    return panel(WHAT, "case", "victim", "framework", "cwd", "before", "keep_env", victim=victim)
+
+
+def subcommand(
+    work: Callable[[Invocation], ExitCode],
+    options: tuple[Option, ...],
+    target: str = "A test binary, or a name from pooldiag.toml.",
+) -> Subcommand[Invocation]:
+    """Return a command that runs a target; `target` is what help says of TARGET."""
+    own = "The target's own arguments; {out} is the run's output folder."
+    arguments = (
+        Argument(name="target", metavar="TARGET", help=target, required=True),
+        Argument(name="arguments", metavar="ARGS", help=own, many=True),
+    )
+    return Subcommand(flags=invocation_of, work=work, options=options, arguments=arguments, runs_target=True)
 
 
 def with_environment(given: Invocation) -> Invocation:

@@ -69,17 +69,12 @@ class _Keeper(Generic[_R]):
                 self.evidence.save(text, f"{run}/outcome.json")
 
 
-_BY_ATTRIBUTION = {
-    Status.GREEN: ExitCode.GREEN,
-    Status.ESTABLISHED: ExitCode.ESTABLISHED,
-    Status.UNRESOLVED: ExitCode.UNRESOLVED,
-    Status.BLOCKED: ExitCode.BLOCKED,
-}
-_BY_BISECTION = {
-    BisectStatus.GREEN: ExitCode.GREEN,
-    BisectStatus.FOUND: ExitCode.ESTABLISHED,
-    BisectStatus.UNRESOLVED: ExitCode.UNRESOLVED,
-    BisectStatus.BLOCKED: ExitCode.BLOCKED,
+_EXIT_CODES = {
+    Status.GREEN.value: ExitCode.GREEN,
+    Status.ESTABLISHED.value: ExitCode.ESTABLISHED,
+    BisectStatus.FOUND.value: ExitCode.ESTABLISHED,
+    Status.UNRESOLVED.value: ExitCode.UNRESOLVED,
+    Status.BLOCKED.value: ExitCode.BLOCKED,
 }
 
 
@@ -87,9 +82,9 @@ def exit_code(report: RunReport) -> ExitCode:
     """Return what a report ends with."""
     match report:
         case AttributeReport():
-            return _BY_ATTRIBUTION[report.attribution.status]
+            return _EXIT_CODES[report.attribution.status]
         case BisectReport():
-            return _BY_BISECTION[report.status]
+            return _EXIT_CODES[report.status]
     if report.session.blocked is not None:
         return ExitCode.BLOCKED
     red = any(one.run is not None and one.run.reading.reading is Reading.RED for one in report.orders)

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from pooldiag.cli.target.flags import panel
 from pooldiag.config.kinds import TEXT, choice
-from pooldiag.config.options import Option, many, one, options_of, switch, switch_if_any
+from pooldiag.config.options import many, one, options_of, switch, switch_if_any
 
 
 class ByteOrderName(StrEnum):
@@ -20,27 +20,23 @@ class CensusFlags:
     """What may be typed after `pooldiag census`. None, empty and False: not given."""
 
     files: tuple[str, ...] = ()
-    dtype: str | None = one(TEXT, Option("Element type of files that do not say it: {types}.", metavar="TYPE"))
-    shape: str | None = one(TEXT, Option("Shape of a raw file, the last axis the fastest: 4,8,16.", metavar="SIZES"))
-    offset: str | None = one(TEXT, Option("Bytes before the first element of a raw file.", metavar="SIZE"))
-    byte_order: ByteOrderName | None = one(choice(ByteOrderName), Option("Of a raw file (default: little)."))
-    input_format: str | None = one(TEXT, Option("{files}; found by itself.", metavar="NAME"))
-    tensor: tuple[str, ...] = many(TEXT, Option("Count only these tensors; * and ? as in a shell.", metavar="PATTERN"))
-    guess: bool = switch(Option("Try every element type, and say which one fits and why."))
-    against: str | None = one(TEXT, Option("Compare with a file or folder, element by element.", metavar="REF"))
-    sha256: bool = switch(Option("Hash the elements, too."))
-    watch: str | None = one(
-        TEXT, Option("Count each file that appears in DIR from now on, until Ctrl-C.", metavar="DIR")
-    )
-    watch_for: str | None = one(TEXT, Option("Watch no longer than that.", metavar="TIME"))
-    save: str | None = one(
-        TEXT, Option("Save a map of NaN and infinities of one tensor: map.svg or map.png.", metavar="PATH")
-    )
+    dtype: str | None = one(TEXT, "Element type of files that do not say it: {types}.", metavar="TYPE")
+    shape: str | None = one(TEXT, "Shape of a raw file, the last axis the fastest: 4,8,16.", metavar="SIZES")
+    offset: str | None = one(TEXT, "Bytes before the first element of a raw file.", metavar="SIZE")
+    byte_order: ByteOrderName | None = one(choice(ByteOrderName), "Of a raw file (default: little).")
+    input_format: str | None = one(TEXT, "{files}; found by itself.", metavar="NAME")
+    tensor: tuple[str, ...] = many(TEXT, "Count only these tensors; * and ? as in a shell.", metavar="PATTERN")
+    guess: bool = switch("Try every element type, and say which one fits and why.")
+    against: str | None = one(TEXT, "Compare with a file or folder, element by element.", metavar="REF")
+    sha256: bool = switch("Hash the elements, too.")
+    watch: str | None = one(TEXT, "Count each file that appears in DIR from now on, until Ctrl-C.", metavar="DIR")
+    watch_for: str | None = one(TEXT, "Watch no longer than that.", metavar="TIME")
+    save: str | None = one(TEXT, "Save a map of NaN and infinities of one tensor: map.svg or map.png.", metavar="PATH")
     picture: bool | None = switch_if_any(
-        Option("Show where NaN and infinities are (default: in a table, if there are some).", off="--no-picture")
+        "Show where NaN and infinities are (default: in a table, if there are some).", off="--no-picture"
     )
-    json: bool = switch(Option("Print the report as JSON."))
-    quiet: bool = switch(Option("No progress.", short="-q"))
+    json: bool = switch("Print the report as JSON.")
+    quiet: bool = switch("No progress.", short="-q")
 
 
 _OF_CENSUS = options_of(CensusFlags)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pooldiag.cli.parser import Argument, Subcommand
 from pooldiag.cli.target.flags import JSON, form_of
 from pooldiag.config.kinds import TEXT
-from pooldiag.config.options import Option, one, options_of, switch
+from pooldiag.config.options import one, options_of, switch
 from pooldiag.errors import ExitCode
 
 
@@ -14,8 +14,8 @@ class ProfilesFlags:
     """What may be typed after `pooldiag profiles`."""
 
     name: str | None = None
-    format: str | None = one(TEXT, Option("How they are printed: {formats}.", metavar="NAME"))
-    json: bool = switch(Option("Print JSON: --format json."))
+    format: str | None = one(TEXT, "How they are printed: {formats}.", metavar="NAME")
+    json: bool = switch("Print JSON: --format json.")
 
 
 def profiles(flags: ProfilesFlags) -> ExitCode:

@@ -32,7 +32,7 @@ def settle_standard_streams() -> None:
 
 
 def complain(text: str) -> None:
-    """Write to stderr. When that cannot be done there is nobody to tell, and the exit code has to say it all."""
+    """Write to stderr. When that cannot be done there is nobody who reads it, and the exit code has to say it all."""
     try:
         sys.stderr.write(text)
         sys.stderr.flush()
@@ -41,7 +41,7 @@ def complain(text: str) -> None:
 
 
 def say(text: str, *, hint: str | None = None) -> None:
-    """Write to stdout; a reader that has gone (`| head`) is no error. BlockedError when the text finds no room."""
+    """Write to stdout; a reader that has gone (`| head`) is not an error. BlockedError when the text finds no room."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()

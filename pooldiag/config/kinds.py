@@ -202,21 +202,19 @@ def _text(text: str, _: str) -> str:
 TEXT = ValueKind(word=_text)
 ARM = ValueKind(word=_text, value=_arms, at_once=True, metavar="ROLE=WORDS")
 SWITCH_WORDS = ValueKind(word=_text, value=lambda value, _: _one_text(value), metavar="WORDS")
-COMMAND_WORDS = ValueKind(
-    word=lambda text, option: parse_words(text, what=option), value=command_of_file, metavar="CMD"
-)
+COMMAND_WORDS = ValueKind(word=parse_words, value=command_of_file, metavar="CMD")
 PATH = ValueKind(word=lambda text, _: Path(text), value=path_of_file, metavar="PATH")
 ORDER = choice(OrderKind)
 SEED = whole(least=0, most=LAST_SEED)
 COUNT = whole(least=1)
 SHARE = ValueKind(word=_share, value=_share_of_file, metavar="SHARE")
-DURATION = ValueKind(word=lambda text, option: parse_duration(text, what=option), value=_duration, metavar="TIME")
-SIZE = ValueKind(word=lambda text, option: parse_size(text, what=option), value=_size, metavar="SIZE")
+DURATION = ValueKind(word=parse_duration, value=_duration, metavar="TIME")
+SIZE = ValueKind(word=parse_size, value=_size, metavar="SIZE")
 OUTPUT: "ValueKind[OutputSpec]" = ValueKind(
     word=lambda text, _: parse_output(text), value=lambda value, _: parse_output(as_text(value)), metavar="GLOB[:DTYPE]"
 )
 ROLES: "ValueKind[tuple[Role, ...]]" = ValueKind(
-    word=lambda text, option: parse_roles(text, what=option),
+    word=parse_roles,
     value=lambda value, _: parse_roles(",".join(each(as_text)(value))),
     metavar="ROLES",
 )

@@ -6,7 +6,7 @@ Flags, a target of the file and its sections are all `Options`, laid over each o
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 from pooldiag.config.kinds import (
     ARM,
@@ -73,29 +73,43 @@ class Option:
         return kind.value(value, folder)
 
 
-def one(kind: ValueKind[_T], option: Option) -> _T | None:
+class _Ways(TypedDict, total=False):
+    """What a field may say of its option."""
+
+    flag: str
+    short: str
+    off: str
+    metavar: str
+    variable: str
+    key: str
+    adds: bool
+    behind: bool
+    passing: bool
+
+
+def one(kind: ValueKind[_T], help_text: str, **ways: Unpack[_Ways]) -> _T | None:
     """Return a field that has one value, or none."""
-    return field(default=None, metadata={_METADATA: replace(option, kind=kind)})
+    return field(default=None, metadata={_METADATA: Option(help_text, kind=kind, **ways)})
 
 
-def many(kind: ValueKind[_T], option: Option) -> tuple[_T, ...]:
+def many(kind: ValueKind[_T], help_text: str, **ways: Unpack[_Ways]) -> tuple[_T, ...]:
     """Return a field that has any number of values."""
-    return field(default=(), metadata={_METADATA: replace(option, kind=kind, many=True)})
+    return field(default=(), metadata={_METADATA: Option(help_text, kind=kind, many=True, **ways)})
 
 
-def many_if_any(kind: ValueKind[_T], option: Option) -> tuple[_T, ...] | None:
+def many_if_any(kind: ValueKind[_T], help_text: str, **ways: Unpack[_Ways]) -> tuple[_T, ...] | None:
     """Return a field with values, of which none at all can be said, too."""
-    return field(default=None, metadata={_METADATA: replace(option, kind=kind, many=True)})
+    return field(default=None, metadata={_METADATA: Option(help_text, kind=kind, many=True, **ways)})
 
 
-def switch(option: Option) -> bool:
+def switch(help_text: str, **ways: Unpack[_Ways]) -> bool:
     """Return a field that is on or off."""
-    return field(default=False, metadata={_METADATA: option})
+    return field(default=False, metadata={_METADATA: Option(help_text, **ways)})
 
 
-def switch_if_any(option: Option) -> bool | None:
+def switch_if_any(help_text: str, **ways: Unpack[_Ways]) -> bool | None:
     """Return a field that is on, off, or neither."""
-    return field(default=None, metadata={_METADATA: option})
+    return field(default=None, metadata={_METADATA: Option(help_text, **ways)})
 
 
 def options_of(flags: type) -> Mapping[str, Option]:
@@ -114,107 +128,98 @@ class Options:
     `words` say the same as a command line does, each with the name of its field; what the file says has none.
     """
 
-    order: "OrderKind | None" = one(ORDER, Option("Running order.", key="target.order"))
-    seed: int | None = one(SEED, Option("Seed of --order rand.", key="target.seed"))
+    order: "OrderKind | None" = one(ORDER, "Running order.", key="target.order")
+    seed: int | None = one(SEED, "Seed of --order rand.", key="target.seed")
     case: tuple[str, ...] = many(
-        TEXT, Option("Run only these cases; * and ? as in a shell.", metavar="PATTERN", key="target.cases")
+        TEXT, "Run only these cases; * and ? as in a shell.", metavar="PATTERN", key="target.cases"
     )
-    victim: str | None = one(TEXT, Option("The case that the verdict is about.", metavar="NAME", key="target.victim"))
+    victim: str | None = one(TEXT, "The case that the verdict is about.", metavar="NAME", key="target.victim")
     framework: str | None = one(
-        TEXT, Option("{frameworks}; found by itself in a binary.", metavar="NAME", key="target.framework")
+        TEXT, "{frameworks}; found by itself in a binary.", metavar="NAME", key="target.framework"
     )
-    cwd: Path | None = one(PATH, Option("Working directory of every run.", metavar="DIR", key="target.cwd"))
-    before: tuple[str, ...] | None = one(
-        COMMAND_WORDS, Option("Run ahead of every run, to reset state.", key="target.before")
-    )
+    cwd: Path | None = one(PATH, "Working directory of every run.", metavar="DIR", key="target.cwd")
+    before: tuple[str, ...] | None = one(COMMAND_WORDS, "Run ahead of every run, to reset state.", key="target.before")
     keep_env: tuple[str, ...] = many(
-        TEXT, Option("Do not remove this inherited variable.", metavar="NAME", key="target.keep_env", adds=True)
+        TEXT, "Do not remove this inherited variable.", metavar="NAME", key="target.keep_env", adds=True
     )
     profile: str | None = one(
-        TEXT, Option("Allocator, see `profiles`; most are found by themselves.", metavar="NAME", key="target.profile")
+        TEXT, "Allocator, see `profiles`; most are found by themselves.", metavar="NAME", key="target.profile"
     )
     arm: tuple[str, ...] = many(
-        ARM, Option("An arm: 'bypass=MY_POOL=off -OTHER' (-NAME unsets).", key="target.arms", adds=True)
+        ARM, "An arm: 'bypass=MY_POOL=off -OTHER' (-NAME unsets).", key="target.arms", adds=True
     )
-    stats: str | None = one(SWITCH_WORDS, Option("Variables that make the pool print counters.", key="target.stats"))
+    stats: str | None = one(SWITCH_WORDS, "Variables that make the pool print counters.", key="target.stats")
     counter: tuple[str, ...] = many(
-        TEXT, Option(r"A counter it prints: 'hits=(\d+)'.", metavar="NAME=REGEX", key="target.counter", adds=True)
+        TEXT, r"A counter it prints: 'hits=(\d+)'.", metavar="NAME=REGEX", key="target.counter", adds=True
     )
     arms: "tuple[Role, ...] | None" = one(
-        ROLES, Option("Run only these arms, and the baseline: 'bypass,exact'.", key="run.roles")
+        ROLES, "Run only these arms, and the baseline: 'bypass,exact'.", key="run.roles"
     )
-    confidence: float | None = one(
-        SHARE, Option("Posterior that a verdict needs (default: 0.99).", key="run.confidence")
-    )
+    confidence: float | None = one(SHARE, "Posterior that a verdict needs (default: 0.99).", key="run.confidence")
     search_confidence: float | None = one(
-        SHARE, Option("How sure an answer must be where runs disagree (default: 0.8).", flag="--confidence")
+        SHARE, "How sure an answer must be where runs disagree (default: 0.8).", flag="--confidence"
     )
     budget: float | None = one(
         time_limit("leaves no time for a run", "for instance 30m, 2h"),
-        Option("Start no run after that time.", key="run.budget"),
+        "Start no run after that time.",
+        key="run.budget",
     )
-    max_runs: int | None = one(COUNT, Option("Most runs of all arms (default: 64).", key="run.max_runs"))
-    search_runs: int | None = one(COUNT, Option("Most runs of the search (default: 1000).", flag="--max-runs"))
+    max_runs: int | None = one(COUNT, "Most runs of all arms (default: 64).", key="run.max_runs")
+    search_runs: int | None = one(COUNT, "Most runs of the search (default: 1000).", flag="--max-runs")
     outputs: "tuple[OutputSpec, ...]" = many(
         OUTPUT,
-        Option(
-            "Tensors that it writes into POOLDIAG_OUTPUT_DIR: 'out.npy', or 'video.bin:f32' of a raw file ({types}).",
-            key="target.outputs",
-        ),
+        "Tensors that it writes into POOLDIAG_OUTPUT_DIR: 'out.npy', or 'video.bin:f32' of a raw file ({types}).",
+        key="target.outputs",
     )
-    requires: tuple[Path, ...] = many(
-        PATH, Option("A file that must be readable, else blocked.", key="target.requires")
-    )
+    requires: tuple[Path, ...] = many(PATH, "A file that must be readable, else blocked.", key="target.requires")
     fresh_check: tuple[str, ...] | None = one(
-        COMMAND_WORDS, Option("Must find nothing to build: 'ninja -n'.", key="target.fresh_check")
+        COMMAND_WORDS, "Must find nothing to build: 'ninja -n'.", key="target.fresh_check"
     )
     timeout: float | None = one(
         time_limit("ends every run at once", "for instance 90, 30m, 2h"),
-        Option("Limit of one run (default: 10 x the longest green).", key="target.timeout"),
+        "Limit of one run (default: 10 x the longest green).",
+        key="target.timeout",
     )
-    grace: float | None = one(DURATION, Option("From SIGTERM to SIGKILL (default: 10s).", key="target.grace"))
+    grace: float | None = one(DURATION, "From SIGTERM to SIGKILL (default: 10s).", key="target.grace")
     lock: tuple[Path, ...] | None = many_if_any(
-        PATH, Option("Device lock, held all along (default: ~/gpu.lock).", key="lock.paths", variable="POOLDIAG_LOCK")
+        PATH, "Device lock, held all along (default: ~/gpu.lock).", key="lock.paths", variable="POOLDIAG_LOCK"
     )
-    no_lock: bool = switch(Option("Take no lock."))
-    lock_wait: float | None = one(DURATION, Option("Longest wait for the lock (default: 45m).", key="lock.wait"))
-    disk_floor: int | None = one(SIZE, Option("Disk to stay free (default: 1GiB).", key="disk.floor"))
-    memory_floor: int | None = one(SIZE, Option("Memory to stay free (default: 512MiB).", key="memory.floor"))
-    need: int | None = one(SIZE, Option("Disk that must be free at the start.", key="disk.need"))
-    config: Path | None = one(PATH, Option("Configuration (default: the nearest pooldiag.toml).", metavar="FILE"))
-    repeat: int | None = one(COUNT, Option("Run every arm so often, instead of as needed.", key="run.repeat"))
+    no_lock: bool = switch("Take no lock.")
+    lock_wait: float | None = one(DURATION, "Longest wait for the lock (default: 45m).", key="lock.wait")
+    disk_floor: int | None = one(SIZE, "Disk to stay free (default: 1GiB).", key="disk.floor")
+    memory_floor: int | None = one(SIZE, "Memory to stay free (default: 512MiB).", key="memory.floor")
+    need: int | None = one(SIZE, "Disk that must be free at the start.", key="disk.need")
+    config: Path | None = one(PATH, "Configuration (default: the nearest pooldiag.toml).", metavar="FILE")
+    repeat: int | None = one(COUNT, "Run every arm so often, instead of as needed.", key="run.repeat")
     sequence: Path | None = one(
         PATH,
-        Option(
-            "A running order: names of cases, one a line, the victim last; - is standard input.",
-            metavar="FILE",
-            behind=True,
-        ),
+        "A running order: names of cases, one a line, the victim last; - is standard input.",
+        metavar="FILE",
+        behind=True,
     )
-    no_arms: bool = switch(Option("Run no arms on the cases that are left.", behind=True))
+    no_arms: bool = switch("Run no arms on the cases that are left.", behind=True)
     search_repeat: int | None = one(
-        COUNT,
-        Option("Run the whole order so often until it is taken for green (default: 2).", flag="--repeat", behind=True),
+        COUNT, "Run the whole order so often until it is taken for green (default: 2).", flag="--repeat", behind=True
     )
-    all: bool = switch(Option("Find every independent set of polluters.", behind=True))
+    all: bool = switch("Find every independent set of polluters.", behind=True)
     jobs: int | None = one(
-        COUNT, Option("Runs at once; more than 1 without a lock only.", short="-j", key="run.jobs", behind=True)
+        COUNT, "Runs at once; more than 1 without a lock only.", short="-j", key="run.jobs", behind=True
     )
-    resume: bool = switch(Option("Go on with the last interrupted bisection of TARGET.", behind=True, passing=True))
+    resume: bool = switch("Go on with the last interrupted bisection of TARGET.", behind=True, passing=True)
     resume_from: Path | None = one(
-        PATH, Option("Go on with the bisection of this evidence folder.", metavar="FOLDER", behind=True, passing=True)
+        PATH, "Go on with the bisection of this evidence folder.", metavar="FOLDER", behind=True, passing=True
     )
     orders: "tuple[OrderKind, ...] | None" = one(
-        PLAIN_ORDERS, Option("Orders without a seed, or none (default: {orders}).", behind=True)
+        PLAIN_ORDERS, "Orders without a seed, or none (default: {orders}).", behind=True
     )
     seeds: tuple[int, ...] | None = one(
-        SEEDS, Option("Then the rand orders of these seeds, or none (default: 1..20).", behind=True)
+        SEEDS, "Then the rand orders of these seeds, or none (default: 1..20).", behind=True
     )
-    no_prefix: bool = switch(Option("Do not look for the shortest red prefix.", behind=True))
-    format: str | None = one(TEXT, Option("How the report is printed: {formats}.", metavar="NAME", passing=True))
-    json: bool = switch(Option("Print the report as JSON: --format json.", passing=True))
-    dry_run: bool = switch(Option("Print the plan; run nothing.", passing=True))
-    quiet: bool = switch(Option("No progress.", short="-q", passing=True))
+    no_prefix: bool = switch("Do not look for the shortest red prefix.", behind=True)
+    format: str | None = one(TEXT, "How the report is printed: {formats}.", metavar="NAME", passing=True)
+    json: bool = switch("Print the report as JSON: --format json.", passing=True)
+    dry_run: bool = switch("Print the plan; run nothing.", passing=True)
+    quiet: bool = switch("No progress.", short="-q", passing=True)
     words: tuple[tuple[str, str], ...] = ()
 
     def over(self, beneath: "Options") -> "Options":

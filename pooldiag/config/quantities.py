@@ -35,14 +35,14 @@ _UNITS_OF_SECONDS = {
     for name in names
 }
 _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
-_LONGEST_TEXT = 40  # of a number with its unit; longer ones are no slip, and slow to compute with
+_LONGEST_TEXT = 40  # of a number with its unit; longer ones are not slips, and slow to compute with
 MOST_BYTES = 2**63 - 1
 _MOST_SECONDS = 366 * 86400  # the system's timers overflow somewhere beyond
 _SEEDS = re.compile(r"\s*([0-9]{1,10})(?:\s*\.\.\s*([0-9]{1,10}))?\s*")
 _SHELL_OPERATORS = frozenset({"&&", "||", "|", "&", ">", ">>", "<", "2>&1"})
 
 
-def parse_size(text: str, *, what: str = "size") -> int:
+def parse_size(text: str, what: str = "size") -> int:
     """Return bytes: `34GB` is decimal, `1GiB` binary, a bare number bytes. `34G` could be either, and is refused."""
     match = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST_TEXT else None
     number, unit = match.groups() if match else ("", "?")
@@ -57,7 +57,7 @@ def parse_size(text: str, *, what: str = "size") -> int:
     return size
 
 
-def parse_duration(text: str, *, what: str = "duration") -> float:
+def parse_duration(text: str, what: str = "duration") -> float:
     """Return seconds: `90`, `30m`, `45 min`, `1h30m`; a bare number is seconds."""
     seconds = _seconds(text) if len(text) <= _LONGEST_TEXT else None
     if seconds is None:
@@ -82,7 +82,7 @@ def _seconds(text: str) -> Decimal | None:
     return sum((Decimal(number) * _UNITS_OF_SECONDS[unit] for number, unit in parts), Decimal(0))
 
 
-def parse_words(text: str, *, what: str) -> tuple[str, ...]:
+def parse_words(text: str, what: str) -> tuple[str, ...]:
     """Split a command as a shell does. What only a shell could do is refused, for no shell will see it."""
     try:
         words = tuple(shlex.split(text))
@@ -103,7 +103,7 @@ def check_words(words: tuple[str, ...], *, what: str) -> tuple[str, ...]:
     return words
 
 
-def parse_roles(text: str, *, what: str = "roles") -> "tuple[Role, ...]":
+def parse_roles(text: str, what: str = "roles") -> "tuple[Role, ...]":
     """Read roles with commas between; isolation is one, the baseline need not be named."""
     from pooldiag.model.arms import Role  # noqa: PLC0415 - as said above
 
@@ -115,7 +115,7 @@ def parse_roles(text: str, *, what: str = "roles") -> "tuple[Role, ...]":
     return tuple(known[name] for name in names)
 
 
-def parse_seeds(text: str, *, what: str = "seeds") -> tuple[int, ...]:
+def parse_seeds(text: str, what: str = "seeds") -> tuple[int, ...]:
     """Read `1..20,31`: numbers and ranges, both ends included, each seed once."""
     ranges = [_seeds(part, what) for part in text.split(",")]
     if sum(map(len, ranges)) > MOST_SEEDS:
@@ -135,7 +135,7 @@ def _seeds(text: str, what: str) -> range:
     return range(first, last + 1)
 
 
-def parse_output(text: str, *, what: str = "output") -> "OutputSpec":
+def parse_output(text: str, what: str = "output") -> "OutputSpec":
     """Read `GLOB:DTYPE`, or `GLOB` alone for files that say their type; the glob is relative to the folder of the run.
 
     Whether the type is known is asked elsewhere.

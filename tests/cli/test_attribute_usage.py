@@ -1,5 +1,6 @@
 """What is typed wrong gets one clear line; what is typed right is what happens."""
 
+import json
 import re
 import struct
 import subprocess
@@ -41,6 +42,13 @@ def test_a_script_around_a_binary_can_be_told_its_framework(blind: Path, tmp_pat
     assert arm(report, "bypass")["acted"] == "proven"  # its counter says so
     assert arm(report, "exact")["acted"] == "unproven"  # a script's text cannot be searched
     assert report["status"] == "unresolved"
+
+
+def test_a_report_is_printed_in_the_format_that_is_named(tmp_path: Path) -> None:
+    target = script(tmp_path, "exit 0")
+    report = json.loads(attribute("--quiet", "--format=json", target, cwd=tmp_path).out)
+    assert (report["command"], report["status"]) == ("attribute", "green")
+    assert attribute("-q", "--format", "table", target, cwd=tmp_path).out.startswith("Green: ")
 
 
 def elf32(folder: Path) -> Path:

@@ -122,13 +122,13 @@ def _reconstructed(document: dict[str, Any], path: Path) -> dict[str, Any]:
 def _signatures(document: dict[str, Any]) -> Iterator[Signature]:
     """Yield the main red, then the others: each within its own verdict, or (of `bisect`) bare."""
     others = [other.get("signature", other) for other in document.get("others") or ()]
-    for told in (document.get("signature"), *others):
-        if told is not None:
+    for red in (document.get("signature"), *others):
+        if red is not None:
             yield Signature(
-                kind=SignatureKind(told["kind"]),
-                signal=_text(told.get("signal")),
-                case=_text(told.get("case")),
-                place=_text(told.get("place")),
+                kind=SignatureKind(red["kind"]),
+                signal=_text(red.get("signal")),
+                case=_text(red.get("case")),
+                place=_text(red.get("place")),
             )
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pooldiag.errors import UsageError
 from pooldiag.model.arms import AllocatorProfile, Arm, BannerRule, Confidence, CounterRule, Linkage, PoolCounter, Role
 from pooldiag.model.runs import Environment
-from pooldiag.profiles.canaries import load_canary
+from pooldiag.profiles.canary_programs import load_canary
 from pooldiag.profiles.switches import (
     check_banner,
     check_counter,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pooldiag.errors import BlockedError, ExitCode, UsageError
 from pooldiag.execute.journal import SCHEMA, Journal
-from pooldiag.execute.supervised import SupervisedExecutor, Supervisor
+from pooldiag.execute.supervision import SupervisedExecutor, Supervisor
 from pooldiag.model.arms import Arm
 from pooldiag.model.cases import Selection
 from pooldiag.model.outcomes import CaseStatus, FrameworkReport, Outcome, OutputFile
@@ -140,7 +140,7 @@ import sys
 from pathlib import Path
 from pooldiag.execute.interrupts import Interrupts
 from pooldiag.execute.journal import Journal
-from pooldiag.execute.supervised import SupervisedExecutor, Supervisor
+from pooldiag.execute.supervision import SupervisedExecutor, Supervisor
 from pooldiag.execute.disk import Watched
 from pooldiag.model.runs import RunLimits, RunRequest
 

@@ -13,7 +13,7 @@ import pytest
 
 from pooldiag.errors import BlockedError, RunLostError
 from pooldiag.execute.interrupts import Interrupts
-from pooldiag.execute.supervised import SupervisedExecutor, Supervisor
+from pooldiag.execute.supervision import SupervisedExecutor, Supervisor
 from pooldiag.execute.supervisor import descendants
 from pooldiag.model.runs import Completed, Ending, Environment
 from tests.execute.conftest import UNWATCHED, Requester
@@ -589,7 +589,7 @@ from pathlib import Path
 from pooldiag.execute.clock import SystemClock
 from pooldiag.execute.disk import Watched
 from pooldiag.execute.interrupts import interruptible
-from pooldiag.execute.supervised import SupervisedExecutor, SupervisedLock, Supervisor
+from pooldiag.execute.supervision import SupervisedExecutor, SupervisedLock, Supervisor
 from pooldiag.model.runs import RunLimits, RunRequest
 from pooldiag.model.settings import LockSettings
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pooldiag.errors import RunLostError
-from pooldiag.execute.pooled import PooledExecutor
-from pooldiag.execute.supervised import SupervisedExecutor, Supervisor
+from pooldiag.execute.executor_pool import PooledExecutor
+from pooldiag.execute.supervision import SupervisedExecutor, Supervisor
 from pooldiag.execute.supervisor import become_subreaper, descendants
 from pooldiag.model.runs import Ending
 from tests.execute.conftest import UNWATCHED, Requester
@@ -161,8 +161,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from pooldiag.execute.disk import Watched
 from pooldiag.execute.interrupts import interruptible
-from pooldiag.execute.pooled import PooledExecutor
-from pooldiag.execute.supervised import SupervisedExecutor, Supervisor
+from pooldiag.execute.executor_pool import PooledExecutor
+from pooldiag.execute.supervision import SupervisedExecutor, Supervisor
 from pooldiag.model.runs import RunLimits, RunRequest
 
 watched = Watched(folders=(), bytes_floor=0, memory_floor=0)

@@ -19,7 +19,7 @@ from typing import NoReturn, Self
 from pooldiag.errors import BlockedError, InterruptedRunError, LockTimeoutError, RunLostError
 from pooldiag.execute import supervisor as supervisor_program
 from pooldiag.execute.disk import Watched, shortage_words
-from pooldiag.execute.guarded import not_run
+from pooldiag.execute.guard import not_run
 from pooldiag.execute.holders import holder_words
 from pooldiag.execute.interrupts import Interrupts
 from pooldiag.execute.siblings import SIBLINGS

@@ -1,12 +1,17 @@
-"""Free space and free memory, against their floors."""
+"""Free space and free memory, against their floors.
+
+File systems are asked as the supervisor asks them: psutil counts no inodes, and takes a read-only image for a full one.
+"""
 
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from pooldiag.errors import BlockedError
-from pooldiag.execute.supervisor import available_memory, free_in
+from pooldiag.execute.supervisor import free_in
 from pooldiag.model.settings import Floors
 
 INODE_FLOOR = 1024
@@ -50,8 +55,8 @@ class SystemDisk:
             for kind, free in free_in(str(folder)):
                 if free < floors[kind]:
                     return shortage_words(self.watched, kind=kind, folder=folder, free=free)
-        memory = available_memory()
-        if memory is not None and memory < self.watched.memory_floor:
+        memory = psutil.virtual_memory().available
+        if memory < self.watched.memory_floor:
             return shortage_words(self.watched, kind="memory", folder=None, free=memory)
         return None
 

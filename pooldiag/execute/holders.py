@@ -1,12 +1,15 @@
 """Who holds a lock file, in words. Nobody is ever signalled."""
 
+import contextlib
 import os
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from operator import itemgetter
 from pathlib import Path
 
-from pooldiag.execute.supervisor import command_line, read_process
+import psutil
 
+COMMAND_CHARACTERS = 200
 _OWNER_FIELD = 5  # `lock: 1: FLOCK  ADVISORY  WRITE 8595 fe:00:2180182 0 EOF`
 
 
@@ -28,27 +31,48 @@ def holders(path: Path) -> tuple[Holder, ...]:
         wanted = os.stat(path)
     except OSError:
         return ()
-    found = {holder.pid: holder for pid in _pids() for holder in _held_by(pid, wanted)}
-    # One that ended since holds nothing any more: a loop's `sleep`, say.
-    seen = [(holder, read_process(holder.pid)) for holder in found.values()]
-    living = [(process.started, holder) for holder, process in seen if process is not None and process.state != "Z"]
+    found = {holder.pid: holder for pid in psutil.pids() for holder in _held_by(pid, wanted)}
+    living = [(since, holder) for holder in found.values() if (since := _started(holder.pid)) is not None]
     return tuple(holder for _, holder in sorted(living, key=itemgetter(0)))
 
 
 def holder_words(path: Path) -> str | None:
-    """Say who holds the lock: `pid 1234 (sleep 600), lock taken by pid 1200, which is gone`; None if nobody is seen."""
+    """Say who holds the lock, and who took it where that was another one; None if nobody is seen.
+
+    `pid 1234 (sleep 600) of ada, started 2026-03-04 05:06, lock taken by pid 1200, which is gone`
+    """
     found = holders(path)
     if not found:
         return _owner_words(path)
     first = next((holder for holder in found if holder.pid == holder.owner), found[0])
-    words = f"pid {first.pid} ({command_line(first.pid)})"
+    words = _process_words(first.pid)
     if first.owner != first.pid:
-        words += f", lock taken by pid {first.owner}" + ("" if read_process(first.owner) else ", which is gone")
+        words += f", lock taken by pid {first.owner}" + ("" if psutil.pid_exists(first.owner) else ", which is gone")
     return words + (f", and {len(found) - 1} more" if len(found) > 1 else "")
 
 
-def _pids() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+def _process_words(pid: int) -> str:
+    """Say what a process is, whose, and since when."""
+    try:
+        process = psutil.Process(pid)
+        since = datetime.fromtimestamp(process.create_time(), UTC).astimezone()
+        return f"pid {pid} ({_command(process)}) of {process.username()}, started {since:%Y-%m-%d %H:%M}"
+    except psutil.Error:
+        return f"pid {pid} (?)"  # it has ended since, or the system hides it
+
+
+def _command(process: psutil.Process) -> str:
+    """Return what a process was started with, in one line; its name in brackets when that is hidden."""
+    words = " ".join(process.cmdline()) or f"[{process.name()}]"
+    return os.fsencode(words).decode(errors="backslashreplace")[:COMMAND_CHARACTERS]
+
+
+def _started(pid: int) -> float | None:
+    """Return when a process was started; None of one that has ended since: a loop's `sleep`, say."""
+    with contextlib.suppress(psutil.Error):
+        process = psutil.Process(pid)
+        return None if process.status() == psutil.STATUS_ZOMBIE else process.create_time()
+    return None
 
 
 def _held_by(pid: int, wanted: os.stat_result) -> list[Holder]:
@@ -87,6 +111,6 @@ def _owner_words(path: Path) -> str | None:
         return None
     if owners[0] <= 0:
         return "a process of another container"
-    if read_process(owners[0]) is None:
+    if not psutil.pid_exists(owners[0]):
         return f"a process that cannot be seen; lock taken by pid {owners[0]}, which is gone"
-    return f"pid {owners[0]} ({command_line(owners[0])})"
+    return _process_words(owners[0])

@@ -8,6 +8,8 @@ import subprocess
 import time
 from pathlib import Path
 
+import psutil
+
 from pooldiag.model.reports import MachineReport
 
 GIT_SECONDS = 5
@@ -19,8 +21,8 @@ def machine_report() -> MachineReport:
     return MachineReport(
         host=system.nodename,
         system=f"{_distribution()}{system.sysname} {system.release} {system.machine}",
-        cpus=len(os.sched_getaffinity(0)),
-        memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        cpus=len(psutil.Process().cpu_affinity()),
+        memory_bytes=psutil.virtual_memory().total,
         gpus=nvidia_gpus(Path("/proc/driver/nvidia")),
         boot_id=boot_id(),
     )

@@ -33,12 +33,15 @@ class EvidenceFolder:
 
     def __init__(self, parent: Path, *, command: str, target: str, now: datetime | None = None) -> None:
         """Make the folder in `parent/.pooldiag`; raise BlockedError when that cannot be done."""
+        from pooldiag.execute.meeting import undisturbed  # noqa: PLC0415 - some milliseconds, only for a run
+
         home = parent / FOLDER
         name = folder_name(command, target, now or datetime.now(UTC))
         try:
             home.mkdir(parents=True, exist_ok=True)
-            _ignore_in_git(home)
-            self.path = _make_new(home, name)
+            with undisturbed(home):
+                _ignore_in_git(home)
+                self.path = _make_new(home, name)
             self._open()
         except OSError as error:
             refuse("cannot make an evidence folder", home, error)

@@ -64,7 +64,7 @@ def _process_words(pid: int) -> str:
 def _command(process: psutil.Process) -> str:
     """Return what a process was started with, in one line; its name in brackets when that is hidden."""
     words = " ".join(process.cmdline()) or f"[{process.name()}]"
-    return os.fsencode(words).decode(errors="backslashreplace")[:COMMAND_CHARACTERS]
+    return os.fsencode(" ".join(words.split())).decode(errors="backslashreplace")[:COMMAND_CHARACTERS]
 
 
 def _started(pid: int) -> float | None:

@@ -16,6 +16,7 @@ from pooldiag.errors import BlockedError, UsageError
 from pooldiag.execute.evidence import JOURNAL, refuse
 from pooldiag.execute.holders import holder_words, holders
 from pooldiag.execute.machine import boot_id
+from pooldiag.execute.meeting import undisturbed
 from pooldiag.model.outcomes import Outcome
 
 SCHEMA = "pooldiag.journal/1"  # changes with what a field means: a new field with a default needs no new number
@@ -48,16 +49,17 @@ class Journal:
         file is no journal of this version.
         """
         self.path = folder / JOURNAL
-        self.damaged_lines = 0
         self._adding = threading.Lock()
         self._boot = boot_id()
         self._began: dict[str, _Began] = {}
         self._ended: set[str] = set()
         self._places: dict[tuple[str, int], tuple[int, int]] = {}
-        try:
-            self.descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
-        except OSError as error:
-            refuse("cannot open the journal", self.path, error)
+        with undisturbed(folder.parent):  # a new journal is locked before another pooldiag can take it up
+            try:
+                self.descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+            except OSError as error:
+                refuse("cannot open the journal", self.path, error)
+            _try_lock(self.descriptor)
         try:
             _lock(self.descriptor, self.path, wait_seconds)
             self._read()
@@ -141,23 +143,20 @@ class Journal:
 
     def _read(self) -> None:
         """Read what is there; UsageError unless it is a journal that this version wrote."""
-        start, is_ours, lines = 0, False, 0
+        start, is_ours, is_empty = 0, False, True
         with os.fdopen(os.dup(self.descriptor), "rb") as file:
             for line in file:
-                entry = _entry(line)
-                is_ours |= entry is not None and _opens(entry, self.path)
-                if entry is None or not self._take_in(entry, start, len(line)):
-                    self.damaged_lines += 1
+                if (entry := _entry(line)) is not None:
+                    is_ours |= _opens(entry, self.path)
+                    self._take_in(entry, start, len(line))
                 start += len(line)
-                lines += line.endswith(b"\n")
-        if lines and not is_ours:
+                is_empty &= not line.endswith(b"\n")
+        if not is_ours and not is_empty:
             raise UsageError(f"{self.path} is no journal of pooldiag", hint="begin anew, without --resume")
 
-    def _take_in(self, entry: Entry, start: int, length: int) -> bool:
-        """Learn from a line; return whether it says anything."""
+    def _take_in(self, entry: Entry, start: int, length: int) -> None:
+        """Learn from a line what it says, if anything."""
         match entry:
-            case {"is": "opened"}:
-                pass
             case {"is": "began", "run": str(run), "key": str(key), "repeat": int(repeat), "boot": str() | None as boot}:
                 self._began[run] = _Began(key=key, repeat=repeat, boot=boot)
             case {"is": "given-up", "run": str(run)}:
@@ -165,9 +164,6 @@ class Journal:
             case {"is": "finished", "run": str(run), "key": str(key), "repeat": int(repeat)} if _outcome(entry):
                 self._ended.add(run)
                 self._places[key, repeat] = (start, length)
-            case _:
-                return False
-        return True
 
 
 def _lock(descriptor: int, path: Path, wait_seconds: float) -> None:

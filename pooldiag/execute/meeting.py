@@ -1,0 +1,34 @@
+"""Where two pooldiags may meet: the folder that has the evidence of both."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from pooldiag.errors import BlockedError
+from pooldiag.execute.holders import holder_words
+
+LOCK = ".lock"
+WAIT_SECONDS = 60.0  # what is done there takes milliseconds: who holds it longer has been stopped
+
+
+@contextmanager
+def undisturbed(home: Path, *, wait_seconds: float = WAIT_SECONDS) -> Iterator[None]:
+    """Keep other pooldiags out of the evidence folders in `home` while one is made or taken up.
+
+    The kernel lets go of it with this process, however that ends. Where nothing can be locked, it goes on without a
+    lock: no room and no right to write show in what is done next, and some network file systems have no locks.
+    """
+    lock = FileLock(home / LOCK, fallback_to_soft=False)  # a soft lock is a file, which a killed pooldiag would leave
+    try:
+        lock.acquire(wait_seconds)
+    except Timeout as error:
+        who = holder_words(home / LOCK) or "a process that cannot be seen"
+        raise BlockedError(f"{home / LOCK} is held by {who}", hint="wait until that has ended, or end it") from error
+    except OSError:
+        pass
+    try:
+        yield
+    finally:
+        lock.release()

@@ -9,11 +9,10 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from pooldiag.errors import BlockedError, UsageError
-from pooldiag.execute.evidence import JOURNAL, refuse
+from pooldiag.execute.evidence import JOURNAL, blocking
 from pooldiag.execute.holders import holder_words, holders
 from pooldiag.execute.machine import boot_id
 from pooldiag.execute.meeting import undisturbed
@@ -54,12 +53,9 @@ class Journal:
         self._began: dict[str, _Began] = {}
         self._ended: set[str] = set()
         self._places: dict[tuple[str, int], tuple[int, int]] = {}
-        with undisturbed(folder.parent):  # a new journal is locked before another pooldiag can take it up
-            try:
-                self.descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
-            except OSError as error:
-                refuse("cannot open the journal", self.path, error)
-            _try_lock(self.descriptor)
+        with undisturbed(folder.parent), blocking("cannot open the journal", self.path):
+            self.descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+            _try_lock(self.descriptor)  # before another pooldiag can take up what is new here
         try:
             _lock(self.descriptor, self.path, wait_seconds)
             self._read()
@@ -73,9 +69,7 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -131,14 +125,15 @@ class Journal:
         """Add a line behind the last whole one, or none of it; return where it begins."""
         size = os.fstat(self.descriptor).st_size
         try:
-            torn = size > 0 and os.pread(self.descriptor, 1, size - 1) != b"\n"
-            _write(self.descriptor, b"\n" * torn + line)
-            if sync:
-                os.fdatasync(self.descriptor)
-        except OSError as error:
+            with blocking("cannot write the journal", self.path):
+                torn = size > 0 and os.pread(self.descriptor, 1, size - 1) != b"\n"
+                _write(self.descriptor, b"\n" * torn + line)
+                if sync:
+                    os.fdatasync(self.descriptor)
+        except BlockedError:
             with contextlib.suppress(OSError):
                 os.ftruncate(self.descriptor, size)
-            refuse("cannot write the journal", self.path, error)
+            raise
         return size + torn
 
     def _read(self) -> None:

@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import NoReturn, Self
 
 from pooldiag.errors import BlockedError, InterruptedRunError, LockTimeoutError, RunLostError
@@ -69,9 +68,7 @@ class Supervisor:
         self._start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End what runs, and the supervisor."""
         self._is_over = True
         self._bell.ring()

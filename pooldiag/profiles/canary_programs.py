@@ -6,7 +6,8 @@ from importlib.resources import files
 
 from pooldiag.errors import UsageError
 from pooldiag.model.arms import Canary, CanaryRule, Role
-from pooldiag.profiles.switches import nearest, role_named
+from pooldiag.model.words import nearest
+from pooldiag.profiles.switches import role_named
 from pooldiag.profiles.tables import Table
 
 FACTS = ("fresh", "freed", "handed", "again")

@@ -3,6 +3,7 @@
 File systems are asked as the supervisor asks them: psutil counts no inodes, and takes a read-only image for a full one.
 """
 
+import contextlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -114,8 +115,6 @@ def _one_a_file_system(folders: Iterable[Path]) -> tuple[Path, ...]:
     """Drop folders that are not there, and those on a file system that is already watched."""
     kept: dict[int, Path] = {}
     for folder in folders:
-        try:
+        with contextlib.suppress(OSError):
             kept.setdefault(folder.stat().st_dev, folder)
-        except OSError:
-            continue
     return tuple(kept.values())

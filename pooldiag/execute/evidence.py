@@ -151,7 +151,7 @@ def _plain(target: str) -> str:
 
 
 def _is_unfinished(folder: Path) -> bool:
-    """Tell whether there is something to go on with: a journal, and a report that is partial, absent or damaged."""
+    """Tell whether there is something to continue: a journal, and a report that is partial, absent or damaged."""
     if not (folder / JOURNAL).is_file():
         return False
     try:

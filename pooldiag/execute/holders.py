@@ -2,9 +2,9 @@
 
 import contextlib
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from operator import itemgetter
 from pathlib import Path
 
 import psutil
@@ -31,9 +31,9 @@ def holders(path: Path) -> tuple[Holder, ...]:
         wanted = os.stat(path)
     except OSError:
         return ()
-    found = {holder.pid: holder for pid in psutil.pids() for holder in _held_by(pid, wanted)}
-    living = [(since, holder) for holder in found.values() if (since := _started(holder.pid)) is not None]
-    return tuple(holder for _, holder in sorted(living, key=itemgetter(0)))
+    found = {pid: owner for pid in psutil.pids() for owner in _owners(pid, wanted)}
+    living = sorted((since, pid) for pid in found if (since := _started(pid)) is not None)
+    return tuple(Holder(pid=pid, owner=found[pid]) for _, pid in living)
 
 
 def holder_words(path: Path) -> str | None:
@@ -75,26 +75,16 @@ def _started(pid: int) -> float | None:
     return None
 
 
-def _held_by(pid: int, wanted: os.stat_result) -> list[Holder]:
-    """Look at every descriptor of a process; one that is gone, or that we may not look into, shows none."""
-    try:
-        descriptors = os.listdir(f"/proc/{pid}/fdinfo")
-    except OSError:
-        return []
-    owners = [_owner_of_lock(pid, descriptor, wanted) for descriptor in descriptors]
-    return [Holder(pid=pid, owner=owner) for owner in owners if owner is not None]
-
-
-def _owner_of_lock(pid: int, descriptor: str, wanted: os.stat_result) -> int | None:
-    """Return who took the flock that this descriptor holds on the wanted file; None when it holds none."""
-    try:
-        with open(f"/proc/{pid}/fdinfo/{descriptor}", "rb") as file:
-            locks = [line.split() for line in file if line.startswith(b"lock:") and b"FLOCK" in line]
-        if not locks or not os.path.samestat(os.stat(f"/proc/{pid}/fd/{descriptor}"), wanted):
-            return None  # the device in the line itself differs from stat's on btrfs and overlays
-    except OSError:
-        return None
-    return int(locks[0][_OWNER_FIELD])
+def _owners(pid: int, wanted: os.stat_result) -> Iterator[int]:
+    """Yield who took the flocks that a process holds on the wanted file; none where we may not look into it."""
+    with contextlib.suppress(OSError):
+        for descriptor in os.listdir(f"/proc/{pid}/fdinfo"):
+            with contextlib.suppress(OSError):  # it is closed by now
+                lines = Path(f"/proc/{pid}/fdinfo/{descriptor}").read_bytes().splitlines()
+                locks = [line.split() for line in lines if line.startswith(b"lock:") and b"FLOCK" in line]
+                # The device in the line itself differs from stat's on btrfs and overlays.
+                if locks and os.path.samestat(os.stat(f"/proc/{pid}/fd/{descriptor}"), wanted):
+                    yield int(locks[0][_OWNER_FIELD])
 
 
 def _owner_words(path: Path) -> str | None:

@@ -1,4 +1,4 @@
-"""SIGINT, SIGTERM and SIGHUP as a wish that waits until somebody looks at it."""
+"""SIGINT, SIGTERM and SIGHUP, kept until somebody looks: a run is ended in good order, not torn."""
 
 import contextlib
 import os
@@ -9,37 +9,33 @@ from contextlib import contextmanager, nullcontext
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_PATIENCE = 2  # the first wish ends a run in good order, the second at once; a third one raises where it stands
+_PATIENCE = 2  # the first ends a run in good order, the second at once; a third one raises where it stands
 
 
 class Bell:
     """A descriptor that is readable once something happened, for one who waits; rung from anywhere."""
 
     def __init__(self) -> None:
-        self.descriptor, self._wakeup = os.pipe()
-        for descriptor in (self.descriptor, self._wakeup):
-            os.set_blocking(descriptor, False)
+        self.descriptor = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
 
     def ring(self) -> None:
         """Make the descriptor readable."""
-        with contextlib.suppress(OSError):  # it is full: readable already
-            os.write(self._wakeup, b"!")
+        os.eventfd_write(self.descriptor, 1)
 
     def drain(self) -> None:
         """Make the descriptor unreadable until the next ring."""
-        with contextlib.suppress(OSError):
-            os.read(self.descriptor, 4096)
+        with contextlib.suppress(BlockingIOError):  # nobody rang
+            os.eventfd_read(self.descriptor)
 
     def close(self) -> None:
-        """Give both descriptors back."""
+        """Give the descriptor back."""
         os.close(self.descriptor)
-        os.close(self._wakeup)
 
 
 class Interrupts:
-    """How often the user wished to stop, and bells that ring at every wish: one for each who waits, in any thread.
+    """How often the user asked to stop, and bells that ring each time: one for each who waits, in any thread.
 
-    A wish is heard of twice: by the handler, which runs when the main thread comes to it, and by a thread that
+    A signal is heard of twice: by the handler, which runs when the main thread comes to it, and by a thread that
     reads what the system wrote at once. A main thread that just began to wait for others comes to nothing.
     """
 
@@ -56,7 +52,7 @@ class Interrupts:
 
     @property
     def count(self) -> int:
-        """How many wishes there were."""
+        """How many there were."""
         return max(self._handled, self._read)
 
     def note(self, _number: int, _frame: FrameType | None) -> None:
@@ -85,7 +81,7 @@ class Interrupts:
 
 @contextmanager
 def interruptible() -> Iterator[Interrupts]:
-    """Turn SIGINT, SIGTERM and SIGHUP into wishes; a SIGHUP that nohup made ignored stays so.
+    """Count SIGINT, SIGTERM and SIGHUP instead of obeying; a SIGHUP that nohup made ignored stays so.
 
     Outside the main thread, where Python takes no signals, there are never any.
     """

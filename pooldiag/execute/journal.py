@@ -45,7 +45,7 @@ class Journal:
         """Open the journal of an evidence folder, or begin it; wait for what only a dead pooldiag's supervisor keeps.
 
         Raises BlockedError when another pooldiag has it open or nothing can be written, UsageError when the
-        file is no journal of this version.
+        file is not a journal of this version.
         """
         self.path = folder / JOURNAL
         self._adding = threading.Lock()
@@ -228,7 +228,7 @@ def _builtins(outcome: Outcome) -> object:
     """Turn an outcome into what JSON has."""
     import msgspec  # noqa: PLC0415 - some milliseconds, only where something was run
 
-    return msgspec.to_builtins(outcome, enc_hook=_path_to_text)
+    return msgspec.to_builtins(outcome, enc_hook=os.fspath)
 
 
 def _outcome(entry: Entry) -> Outcome | None:
@@ -236,18 +236,6 @@ def _outcome(entry: Entry) -> Outcome | None:
     import msgspec  # noqa: PLC0415 - some milliseconds, only where something was run
 
     try:
-        return msgspec.convert(entry.get("outcome"), Outcome, dec_hook=_text_to_path)
+        return msgspec.convert(entry.get("outcome"), Outcome, dec_hook=lambda kind, value: kind(value))
     except (msgspec.MsgspecError, RecursionError):
         return None
-
-
-def _path_to_text(value: object) -> str:
-    if isinstance(value, Path):
-        return str(value)
-    raise NotImplementedError(type(value).__name__)
-
-
-def _text_to_path(kind: type, value: object) -> object:
-    if issubclass(kind, Path) and isinstance(value, str):
-        return kind(value)
-    raise ValueError(f"not a {kind.__name__}: {value!r}")

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import os
+import platform
 import re
 import subprocess
 import time
@@ -82,8 +83,9 @@ def _git(folder: Path, *arguments: str) -> str | None:
 
 
 def _distribution() -> str:
-    name = re.search(r'^PRETTY_NAME="?(.+?)"?$', _text(Path("/etc/os-release")), re.MULTILINE)
-    return f"{name.group(1)}, " if name else ""
+    with contextlib.suppress(OSError):
+        return f"{platform.freedesktop_os_release()['PRETTY_NAME']}, "
+    return ""
 
 
 def _text(path: Path) -> str:

@@ -116,7 +116,7 @@ class Control:
     """What wakes the supervisor: messages from pooldiag, its end, signals, and the end of a child."""
 
     def __init__(self) -> None:
-        self.gone = False  # pooldiag is, or this process was told to end
+        self.gone = False  # pooldiag is, or this process was asked to end
         self.messages: deque[Message] = deque()
         self._unread = b""
         self._signals, wakeup = os.pipe()
@@ -243,7 +243,7 @@ class Execution:
         self._watch = ResourceWatch(message["watch"])
         self._report: str | None = message["report"]
         self._asked_to_end = 0
-        self._told_enough = False
+        self._has_enough = False
         self._streams = streams
         self._began = time.monotonic()
         self._deadline = self._began + message["timeout"]
@@ -301,7 +301,7 @@ class Execution:
         self._listen()
         if self._control.gone:
             return "gone"
-        if self._told_enough:
+        if self._has_enough:
             return "enough"
         if self._asked_to_end:
             return "asked"
@@ -313,7 +313,7 @@ class Execution:
     def _listen(self) -> None:
         messages = self._control.take()
         self._asked_to_end += times_asked_to_end(messages)
-        self._told_enough |= any(message["do"] == "enough" for message in messages)
+        self._has_enough |= any(message["do"] == "enough" for message in messages)
 
     def _sleep(self, until: float) -> None:
         hurried = max([stream.trim() for stream in self._streams])

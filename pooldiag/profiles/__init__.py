@@ -83,7 +83,7 @@ PROFILES: Mapping[str, AllocatorProfile] = PackagedProfiles(
 
 
 def markers(profiles: Mapping[str, AllocatorProfile] = PROFILES) -> frozenset[bytes]:
-    """Return what to look for in a target and its libraries, for `recognise` to be told what was found."""
+    """Return what to look for in a target and its libraries, so that `recognise` can say what was found."""
     return frozenset(name.encode() for profile in profiles.values() for name in (*profile.markers, *profile.symbols))
 
 

@@ -1,15 +1,18 @@
 """SIGINT, SIGTERM and SIGHUP, kept until somebody looks: a run is ended in good order, not torn."""
 
 import contextlib
+import math
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE = 2  # the first ends a run in good order, the second at once; a third one raises where it stands
+_PAUSE_SECONDS = 0.5  # one that raises while `Thread.join` cleans up after the one before has it wait for ever
 
 
 class Bell:
@@ -42,6 +45,7 @@ class Interrupts:
     def __init__(self) -> None:
         self._handled = 0
         self._read = 0
+        self._raised = -math.inf
         self._bells: tuple[Bell, ...] = ()  # replaced, never changed: a signal may come at any moment
 
     def bell(self) -> Bell:
@@ -59,7 +63,9 @@ class Interrupts:
         """Count a signal (a signal handler)."""
         self._handled += 1
         self._ring()
-        if self.count > _PATIENCE:
+        now = time.monotonic()
+        if self.count > _PATIENCE and now - self._raised > _PAUSE_SECONDS:
+            self._raised = now
             raise KeyboardInterrupt
 
     def read(self, descriptor: int) -> None:

@@ -53,7 +53,7 @@ class Journal:
         self._began: dict[str, _Began] = {}
         self._ended: set[str] = set()
         self._places: dict[tuple[str, int], tuple[int, int]] = {}
-        with undisturbed(folder.parent), blocking("cannot open the journal", self.path):
+        with undisturbed(folder), blocking("cannot open the journal", self.path):
             self.descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
             _try_lock(self.descriptor)  # before another pooldiag can take up what is new here
         try:

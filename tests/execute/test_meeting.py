@@ -1,7 +1,9 @@
+import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,10 +15,11 @@ from pooldiag.execute.evidence import EvidenceFolder
 from pooldiag.execute.journal import Journal
 from pooldiag.execute.meeting import undisturbed
 from tests.execute.conftest import Mounter
-from tests.execute.helpers import LIMIT_SECONDS, is_locked, wait_until
+from tests.execute.helpers import LIMIT_SECONDS
 
 CLIENT = """
 import sys
+import time
 from pathlib import Path
 from pooldiag.execute.meeting import undisturbed
 
@@ -27,9 +30,9 @@ with undisturbed(Path(sys.argv[1])):
 
 
 @contextmanager
-def another_at_work(home: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Have another process among the evidence folders."""
-    words = [sys.executable, "-c", CLIENT, str(home)]
+def another_at_work(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Have another process at work in a folder."""
+    words = [sys.executable, "-c", CLIENT, str(folder)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"here\n"
@@ -37,22 +40,29 @@ def another_at_work(home: Path) -> Iterator[subprocess.Popen[bytes]]:
         process.kill()
 
 
-def test_a_folder_is_made_and_taken_up_when_no_other_pooldiag_is_in_between_even_one_that_was_killed(
-    tmp_path: Path,
+def make(folder: Path) -> None:
+    EvidenceFolder(folder.parent, command="attribute", target="test")
+
+
+def take_up(folder: Path) -> None:
+    Journal(folder).close()
+
+
+@pytest.mark.parametrize("work", [make, take_up])
+def test_one_works_in_a_folder_when_the_other_has_done_so_or_was_killed(
+    tmp_path: Path, work: Callable[[Path], None]
 ) -> None:
-    home = tmp_path / ".pooldiag"
-    (home / "old").mkdir(parents=True)
-    with another_at_work(home) as other, ThreadPoolExecutor(2) as threads:
-        made = threads.submit(EvidenceFolder, tmp_path, command="attribute", target="test")
-        taken_up = threads.submit(Journal, home / "old")
-        with pytest.raises(BlockedError), undisturbed(home, wait_seconds=0.2):
+    folder = tmp_path / ".pooldiag"
+    folder.mkdir()
+    with another_at_work(folder) as other, ThreadPoolExecutor(1) as threads:
+        working = threads.submit(work, folder)
+        with pytest.raises(BlockedError), undisturbed(folder, wait_seconds=0.2):
             pytest.fail("two at once")
-        assert sorted(path.name for path in home.iterdir()) == [".lock", "old"]
-        assert not list((home / "old").iterdir())
+        assert os.listdir(folder) == [".lock"]
         other.send_signal(signal.SIGKILL)
-        assert made.result(LIMIT_SECONDS).path.is_dir()
-        taken_up.result(LIMIT_SECONDS).close()
-    wait_until(lambda: not is_locked(home / ".lock"), "the lock is free")
+        working.result(LIMIT_SECONDS)
+    assert len(os.listdir(folder)) > 0
+    assert not (folder / ".lock").exists()
 
 
 def test_who_is_in_between_for_too_long_is_named(tmp_path: Path) -> None:
@@ -67,3 +77,20 @@ def test_who_is_in_between_for_too_long_is_named(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_locked_keeps_nobody_away(mount_tmpfs: Mounter) -> None:
     with undisturbed(mount_tmpfs("size=1m,ro"), wait_seconds=0):
         pass
+
+
+def test_of_many_that_meet_each_is_alone(tmp_path: Path) -> None:
+    """The file of the lock comes and goes meanwhile."""
+    inside: list[int] = []
+
+    def work(number: int) -> bool:
+        with undisturbed(tmp_path):
+            inside.append(number)
+            time.sleep(0.005)
+            alone = inside == [number]
+            inside.remove(number)
+        return alone
+
+    with ThreadPoolExecutor(6) as threads:
+        assert all(threads.map(work, range(60)))
+    assert os.listdir(tmp_path) == []

@@ -2,13 +2,15 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import threading
 from collections.abc import Callable, Container
 
-import psutil
+from pooldiag.execute.supervisor import Process, become_subreaper, descendants, send
 
-from pooldiag.execute.supervisor import become_subreaper
+ProcessIdentity = tuple[int, int]
+"""A pid, and when that process was started."""
 
 
 class Siblings:
@@ -24,13 +26,14 @@ class Siblings:
         self._users = 0
         self._was_subreaper = False
 
-    def enter(self) -> frozenset[psutil.Process]:
+    def enter(self) -> frozenset[ProcessIdentity]:
         """Count one more user, and return the processes below this one that are none of that user's."""
         with self._changing:
             if self._users == 0:
                 self._was_subreaper = become_subreaper()
             self._users += 1
-        return frozenset(psutil.Process().children(recursive=True))
+        # psutil has no answer at all where one process of another user is closed to us (`hidepid=1`).
+        return frozenset((process.pid, process.started) for process in descendants(os.getpid()))
 
     def leave(self) -> None:
         """Count one user less."""
@@ -51,34 +54,24 @@ class Siblings:
         with self._changing:
             self._pids.discard(pid)
 
-    def kill_orphans(self, strangers: Container[psutil.Process]) -> bool:
+    def kill_orphans(self, strangers: Container[ProcessIdentity]) -> bool:
         """Kill what the kernel handed to us from dead supervisors; return whether there was anything."""
         with self._changing:
             orphans = self._orphans(strangers)
             for process in orphans:
-                with contextlib.suppress(psutil.Error):
-                    process.kill()
+                send(process.pid, signal.SIGKILL)
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(process.pid, os.WNOHANG)
         return bool(orphans)
 
-    def _orphans(self, strangers: Container[psutil.Process]) -> list[psutil.Process]:
+    def _orphans(self, strangers: Container[ProcessIdentity]) -> list[Process]:
         """Find descendants in other sessions than ours, below no living supervisor: processes of runs."""
-        children = [child for child in psutil.Process().children() if child.pid not in self._pids]
-        below = [process for child in children for process in (child, *_descendants(child))]
-        return [process for process in below if process not in strangers and _is_of_another_session(process)]
-
-
-def _descendants(process: psutil.Process) -> list[psutil.Process]:
-    with contextlib.suppress(psutil.NoSuchProcess):
-        return process.children(recursive=True)
-    return []
-
-
-def _is_of_another_session(process: psutil.Process) -> bool:
-    with contextlib.suppress(ProcessLookupError):
-        return os.getsid(process.pid) != os.getsid(0)
-    return False
+        session = os.getsid(0)
+        return [
+            process
+            for process in descendants(os.getpid(), without=self._pids)
+            if process.session != session and (process.pid, process.started) not in strangers
+        ]
 
 
 SIBLINGS = Siblings()

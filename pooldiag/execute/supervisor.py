@@ -19,6 +19,7 @@ import signal
 import subprocess
 import time
 from collections import deque
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 SETTLE_SECONDS = 0.05  # what ends together with the run's own process is not left over
@@ -43,12 +44,14 @@ Message = dict[str, Any]
 
 
 class Process(NamedTuple):
-    """One process as /proc shows it."""
+    """One process as /proc shows it; `started` (clock ticks since boot) tells it from a later one of the same pid."""
 
     pid: int
     parent: int
     group: int
+    session: int
     state: str
+    started: int
 
 
 def read_process(pid: int) -> Process | None:
@@ -58,11 +61,15 @@ def read_process(pid: int) -> Process | None:
             fields = file.read().rpartition(b")")[2].split()  # the name before may hold anything
     except OSError:
         return None
-    return Process(pid, int(fields[1]), int(fields[2]), fields[0].decode())
+    parent, group, session = (int(field) for field in fields[1:4])
+    return Process(pid, parent, group, session, fields[0].decode(), int(fields[19]))
 
 
-def descendants(ancestor: int) -> list[Process]:
-    """Find all living or dead processes below `ancestor`, whatever group or session they moved to."""
+def descendants(ancestor: int, *, without: Collection[int] = ()) -> list[Process]:
+    """Find all living or dead processes below `ancestor`, whatever group or session they moved to.
+
+    Those of `without` are left out, and all below them.
+    """
     children: dict[int, list[Process]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit() and (process := read_process(int(name))) is not None:
@@ -70,7 +77,7 @@ def descendants(ancestor: int) -> list[Process]:
     found: list[Process] = []
     parents = [ancestor]
     while parents:
-        below = children.pop(parents.pop(), [])
+        below = [process for process in children.pop(parents.pop(), []) if process.pid not in without]
         found += below
         parents += [process.pid for process in below]
     return found

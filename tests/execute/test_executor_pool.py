@@ -149,7 +149,7 @@ def test_supervisors_may_die_and_come_in_any_thread_at_any_time(
         assert list(threads.map(lose_and_restore, range(3))) == [5, 5, 5]
         (tmp_path / "go").touch()
         assert kept.result(LIMIT_SECONDS).exit_code == 7
-    assert not any(os.getsid(process.pid) != os.getsid(0) for process in descendants(os.getpid()))
+    assert not any(process.session != os.getsid(0) for process in descendants(os.getpid()))
 
 
 # --- the end of pooldiag ----------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
-from pooldiag.execute.files import open_regular
+from pooldiag.execute.local_files import open_regular
 
 PIECE_BYTES = 2**18
 PIECES_A_LOOK = 64  # so that a report that grows without end does not keep us from looking at anything else

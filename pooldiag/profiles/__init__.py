@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 
 from pooldiag.model.arms import AllocatorProfile
-from pooldiag.profiles.custom import NO_PROFILE, custom_profile
-from pooldiag.profiles.inherited import inherited_changes, inherited_remarks, with_inherited
+from pooldiag.profiles.custom_profiles import NO_PROFILE, custom_profile
+from pooldiag.profiles.inheritance import inherited_changes, inherited_remarks, with_inherited
 from pooldiag.profiles.loader import load_profile
 from pooldiag.profiles.switches import SWITCHABLE_ROLES, arms_of
 

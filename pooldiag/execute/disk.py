@@ -5,7 +5,7 @@ File systems are asked as the supervisor asks them: psutil counts no inodes, and
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,10 +52,9 @@ class SystemDisk:
     def shortage(self) -> str | None:
         """Say in one line what is under its floor; None when nothing is."""
         floors = {"bytes": self.watched.least_bytes, "inodes": self.watched.inodes_floor}
-        for folder in self.watched.folders:
-            for kind, free in free_in(str(folder)):
-                if free < floors[kind]:
-                    return shortage_words(self.watched, kind=kind, folder=folder, free=free)
+        for folder, kind, free in _free_in(self.watched.folders):
+            if free < floors[kind]:
+                return shortage_words(self.watched, kind=kind, folder=folder, free=free)
         memory = psutil.virtual_memory().available
         if memory < self.watched.memory_floor:
             return shortage_words(self.watched, kind="memory", folder=None, free=memory)
@@ -63,10 +62,8 @@ class SystemDisk:
 
     def full(self) -> str | None:
         """Say which watched file system, or shared memory (a tmpfs of its own), has nothing left; None when none."""
-        for folder in (*self.watched.folders, SHARED_MEMORY):
-            if dict(free_in(str(folder))).get("bytes") == 0:
-                return f"{folder} is full"
-        return None
+        spaces = _free_in((*self.watched.folders, SHARED_MEMORY))
+        return next((f"{folder} is full" for folder, kind, free in spaces if kind == "bytes" and free == 0), None)
 
     def free_bytes(self) -> int:
         """Return the free bytes of the watched file system that has the least."""
@@ -85,8 +82,12 @@ class SystemDisk:
                 )
 
     def _free_spaces(self) -> list[tuple[Path, int]]:
-        spaces = [(folder, dict(free_in(str(folder)))) for folder in self.watched.folders]
-        return [(folder, free["bytes"]) for folder, free in spaces if "bytes" in free]
+        return [(folder, free) for folder, kind, free in _free_in(self.watched.folders) if kind == "bytes"]
+
+
+def _free_in(folders: Iterable[Path]) -> Iterator[tuple[Path, str, int]]:
+    """Yield what each folder's file system has free: `bytes`, and `inodes` where it counts them."""
+    return ((folder, kind, free) for folder in folders for kind, free in free_in(str(folder)))
 
 
 def shortage_words(watched: Watched, *, kind: str, folder: Path | None, free: int) -> str:

@@ -61,8 +61,7 @@ def _crashed_child(outcome: Outcome) -> str | None:
     itself does not exit with 0.
     """
     crashed = [one.case.name for one in outcome.report.results if one.status is CaseStatus.CRASHED]
-    ended_well = outcome.completed.ending is Ending.EXITED and outcome.completed.exit_code == 0
-    return crashed[-1] if crashed and ended_well else None
+    return crashed[-1] if crashed and outcome.completed.ended_well else None
 
 
 def _nothing_ran(outcome: Outcome) -> str | None:

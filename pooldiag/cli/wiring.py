@@ -22,13 +22,13 @@ from pooldiag.errors import BlockedError, InterruptedRunError
 from pooldiag.execute.clock import SystemClock
 from pooldiag.execute.disk import SystemDisk
 from pooldiag.execute.evidence import EvidenceFolder
-from pooldiag.execute.files import LocalFiles
-from pooldiag.execute.guarded import GuardedExecutor
+from pooldiag.execute.executor_pool import PooledExecutor
+from pooldiag.execute.guard import GuardedExecutor
 from pooldiag.execute.interrupts import interruptible
 from pooldiag.execute.journal import Journal
+from pooldiag.execute.local_files import LocalFiles
 from pooldiag.execute.machine import age_seconds, commit_of, machine_report, sha256_of
-from pooldiag.execute.pooled import PooledExecutor
-from pooldiag.execute.supervised import SupervisedExecutor, SupervisedLock, Supervisor
+from pooldiag.execute.supervision import SupervisedExecutor, SupervisedLock, Supervisor
 from pooldiag.model.reports import TargetReport
 from pooldiag.profiles import inherited_changes, inherited_remarks
 from pooldiag.render import JsonReports, Page, RunReport, render

@@ -7,7 +7,7 @@ from pooldiag.attribution.canary_facts import Observed, judge, observed
 from pooldiag.diagnose.running import raise_if_interrupted
 from pooldiag.diagnose.tools import Tools
 from pooldiag.model.arms import Acted, AllocatorProfile, Arm, Canary, Linkage, Role
-from pooldiag.model.runs import Ending, Environment, RunLimits, RunRequest
+from pooldiag.model.runs import Environment, RunLimits, RunRequest
 
 _LIMITS = RunLimits(timeout_seconds=30.0, grace_seconds=1.0)
 _Verdict = tuple[Acted, str]
@@ -74,5 +74,4 @@ def _observe(canary: Canary, arm: Arm, preload: Environment, tools: Tools) -> Ob
         )
     )
     raise_if_interrupted(completed)
-    well = completed.ending is Ending.EXITED and completed.exit_code == 0
-    return observed(tools.files.lines(completed.stdout)) if well else {}
+    return observed(tools.files.lines(completed.stdout)) if completed.ended_well else {}

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pooldiag.errors import UsageError
-from pooldiag.profiles.switches import nearest
+from pooldiag.model.words import nearest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

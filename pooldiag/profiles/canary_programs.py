@@ -6,16 +6,14 @@ from importlib.resources import files
 
 from pooldiag.errors import UsageError
 from pooldiag.model.arms import Canary, CanaryRule, Role
-from pooldiag.profiles.switches import nearest, role_named
+from pooldiag.model.words import nearest
+from pooldiag.profiles.switches import role_named
 from pooldiag.profiles.tables import Table
 
 FACTS = ("fresh", "freed", "handed", "again")
 """What `_heap_canary.py` prints of every block size; its own words for them stand there."""
 
-FILL = "fill"
-"""Any fill byte that is not zero, as a value that is right."""
-
-_VALUE = re.compile(r"0x[0-9a-f]{2}|stale|mixed|unmapped|never|sometimes|always|fill")
+_VALUE = re.compile(r"0x[0-9a-f]{2}|stale|mixed|unmapped|never|sometimes|always|fill")  # fill: any byte that is not 0
 _ALLOCATORS = {
     "libc": ("-I", "-S"),
     "python": ("-P", "-s", "-S"),  # not -I: it would ignore PYTHONMALLOC

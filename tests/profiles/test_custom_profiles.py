@@ -12,7 +12,7 @@ from pooldiag.errors import UsageError
 from pooldiag.model.arms import AllocatorProfile, Arm, CounterRule, PoolCounter, Role
 from pooldiag.model.runs import Environment
 from pooldiag.profiles import NO_PROFILE, PROFILES, custom_profile
-from pooldiag.profiles.custom import parse_arm, parse_counter
+from pooldiag.profiles.custom_profiles import parse_arm, parse_counter
 
 NO_HITS = CounterRule(counter="hits", equals=0)
 VARIABLES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True)

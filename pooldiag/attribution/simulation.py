@@ -8,15 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from pooldiag.attribution.engine import Spent, StopRule, conclude, next_step
-from pooldiag.attribution.mechanisms import MECHANISMS
+from pooldiag.attribution.engine import Spent, Stop, StopRule, conclude, next_step
+from pooldiag.attribution.mechanisms import ROLES
 from pooldiag.attribution.role_evidence import RoleEvidence
 from pooldiag.model.arms import Acted, Role
 from pooldiag.model.attributions import Attribution, Mechanism, Prediction
 from pooldiag.model.readings import Sight, Signature, SignatureKind
-
-ROLES = tuple(MECHANISMS[0].predictions)
-"""Every role that the table predicts, in its order."""
 
 _RED = Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case="victim", place="simulated")
 
@@ -70,8 +67,8 @@ def diagnose(
     plan = plan or StopRule()
     sights: dict[Role, list[Sight]] = {role: [] for role in roles}
     runs = 0
-    while (step := next_step(evidence(sights), plan, Spent(runs=runs))).role is not None:
-        sights[step.role].append(target.run(step.role, random))
+    while not isinstance(step := next_step(evidence(sights), plan, Spent(runs=runs)), Stop):
+        sights[step].append(target.run(step, random))
         runs += 1
-    attribution = conclude(evidence(sights), signature=_RED, plan=plan, reason=step.reason)
+    attribution = conclude(evidence(sights), signature=_RED, plan=plan, stop=step)
     return Trial(attribution=attribution, runs=runs, sights=sights)

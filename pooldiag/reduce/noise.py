@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from pooldiag.model.readings import Reading
+from pooldiag.rates import greens_until
 from pooldiag.reduce.belief import Belief, best_share, channel_bits, single_belief
 from pooldiag.reduce.probe import Bench, BudgetSpentError, DisagreementError, Phase, Positions
 
@@ -81,10 +82,7 @@ def prefix_confidence(rate: float, greens: int) -> float:
 
 def repeats_needed(rate: float, confidence: float, decisions: int) -> int:
     """Return the greens after which each of so many decisions, and so all of them, is right often enough."""
-    if rate >= 1:
-        return 1
-    wrong = (1 - confidence) / decisions  # the union bound
-    return min(_MOST_REPEATS, max(1, math.ceil(math.log(wrong) / math.log1p(-max(rate, 0.01)))))
+    return greens_until(rate, (1 - confidence) / decisions, most=_MOST_REPEATS)  # the union bound
 
 
 @lru_cache(maxsize=256)

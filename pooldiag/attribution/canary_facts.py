@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pooldiag.model.arms import Acted, CanaryRule
 
-Observed = Mapping[tuple[str, str], tuple[str, ...]]
+CanaryFacts = Mapping[tuple[str, str], tuple[str, ...]]
 """Place (`blocks of 200 bytes`) and fact (`handed`) to the values that were seen."""
 
 _LINE = re.compile(r"(blocks of \d+ bytes[a-z ]*): ((?:\w+=\S+ ?)+)")
@@ -27,7 +27,7 @@ _WORDS = {
 _VERBS = {"handed": "come filled with", "fresh": "come filled, the first time, with", "freed": "are overwritten with"}
 
 
-def observed(lines: Iterable[bytes]) -> Observed:
+def observed(lines: Iterable[bytes]) -> CanaryFacts:
     """Read what a canary printed."""
     matches = (_LINE.fullmatch(line.decode(errors="replace").strip()) for line in lines)
     return {
@@ -49,7 +49,7 @@ class _Check:
     already: bool  # right without the arm, too: it tells nothing of the arm
 
 
-def judge(rule: CanaryRule, under_arm: Observed, without: Observed) -> tuple[Acted, str] | None:
+def judge(rule: CanaryRule, under_arm: CanaryFacts, without: CanaryFacts) -> tuple[Acted, str] | None:
     """Say whether an arm acted; None when what the canary saw settles nothing, or it saw nothing."""
     checks = tuple(_checks(rule, under_arm, without))
     telling = [check for check in checks if not check.already]
@@ -65,7 +65,7 @@ def judge(rule: CanaryRule, under_arm: Observed, without: Observed) -> tuple[Act
     return Acted.INERT, words if advice is None else f"{words}: {advice}"
 
 
-def _checks(rule: CanaryRule, under_arm: Observed, without: Observed) -> Iterator[_Check]:
+def _checks(rule: CanaryRule, under_arm: CanaryFacts, without: CanaryFacts) -> Iterator[_Check]:
     for fact, allowed in rule.expects:
         for place, other in under_arm:
             if other == fact and (place, fact) in without:

@@ -29,7 +29,7 @@ def is_steady(bench: Bench, disagreement: DisagreementError) -> bool:
     """Run both selections again; tell whether they keep disagreeing: then a cleaner does it, and not chance."""
     if disagreement.red == disagreement.green:
         return False
-    bench.monotone = False
+    bench.doubt_conclusions()
     bench.begin(Phase.NOISE, 2 * _SETTLING)
     for _ in range(_SETTLING):
         for positions in (disagreement.green, disagreement.red):
@@ -46,7 +46,7 @@ def unsteady_polluter(bench: Bench, confidence: float) -> tuple[int, float] | No
     None when the victim is red alone, or no single case explains the runs. Raises BudgetSpentError when the budget
     ends it. The whole order must have been red once.
     """
-    bench.monotone = bench.steady = False
+    bench.doubt_readings()
     dry = greens = 0
     while not bench.counts(()).red:
         if greens >= _MOST_GREENS:

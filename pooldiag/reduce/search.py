@@ -14,7 +14,7 @@ from pooldiag.reduce.noise import (
     repeats_needed,
     unsteady_polluter,
 )
-from pooldiag.reduce.polluters import Question, all_sets, minimal_set
+from pooldiag.reduce.polluters import SetQuestion, all_sets, minimal_set
 from pooldiag.reduce.prefix import prove_prefix
 from pooldiag.reduce.probe import (
     Bench,
@@ -27,6 +27,7 @@ from pooldiag.reduce.probe import (
     ProbeVoidError,
     SearchLimits,
     SearchStep,
+    Trust,
     nobody,
 )
 from pooldiag.reduce.result import Observed, Proof, Reduction, ReductionStatus
@@ -50,13 +51,13 @@ class SearchPlan:
     """How far a reduction goes.
 
     `most_greens`: how many greens of the whole order it takes to believe that it is green. 1 unless a red was seen.
-    `steady` is False where runs are known to disagree: then none is believed by itself.
+    `trust` is what to begin with: nothing where runs are known to disagree.
     """
 
     confidence: float = DEFAULT_CONFIDENCE
     most_greens: int = 1
     every_set: bool = False
-    steady: bool = True
+    trust: Trust = Trust.CONCLUSIONS
     limits: SearchLimits = SearchLimits()
 
 
@@ -79,7 +80,7 @@ def reduce_order(
     """
     kept = {} if memory is None else memory
     bench = Bench(probe=probe, length=length, memory=kept, limits=plan.limits, watch=watch)
-    search = _Search(bench=bench, plan=plan)
+    search = _OrderSearch(bench=bench, plan=plan)
     try:
         search.run()
     except BudgetSpentError as spent:
@@ -90,7 +91,7 @@ def reduce_order(
 
 
 @dataclass(slots=True, kw_only=True)
-class _Search:
+class _OrderSearch:
     """One reduction: the bench, the plan, and the answer as far as it is known."""
 
     bench: Bench
@@ -100,12 +101,12 @@ class _Search:
     def run(self) -> None:
         """Take both baselines, then go where they lead."""
         bench = self.bench
-        bench.monotone = False  # a victim that is red alone and green in order is no disagreement
         bench.begin(Phase.BASELINE, 2)
-        whole, alone = self._demand(bench.everything), self._demand(())
+        with bench.trusting(Trust.READINGS):  # a victim that is red alone and green in order is no disagreement
+            whole, alone = self._demand(bench.everything), self._demand(())
         if alone is Reading.RED:
             self._red_alone(whole)
-        elif whole is Reading.RED and self.plan.steady:
+        elif whole is Reading.RED and self.plan.trust is not Trust.NOTHING:
             self._plainly()
         elif self._turns_red(bench.everything, self.plan.most_greens):
             self._unsteadily()
@@ -119,12 +120,10 @@ class _Search:
         bench = self.bench
         return replace(
             self.answer,
-            position=bench.length + 1,
             runs=bench.runs,
             recalled=bench.recalled,
             cases_run=bench.cases_run,
             known=bench.known,
-            runs_of=tuple(bench.runs_of.items()),
         )
 
     def _demand(self, positions: Positions) -> Reading:
@@ -135,11 +134,10 @@ class _Search:
 
     def _turns_red(self, positions: Positions, tries: int) -> bool:
         """Run a selection until it was red, or `tries` readings are there that are not void."""
-        bench, steady = self.bench, self.bench.steady
-        bench.steady = False
-        while not bench.counts(positions).red and bench.counts(positions).green < tries:
-            bench.clear_again(positions)
-        bench.steady = steady
+        bench = self.bench
+        with bench.trusting(Trust.NOTHING):
+            while not bench.counts(positions).red and bench.counts(positions).green < tries:
+                bench.clear_again(positions)
         return bench.counts(positions).red > 0
 
     def _red_alone(self, whole: Reading) -> None:
@@ -162,7 +160,7 @@ class _Search:
     def _plainly(self) -> None:
         """Believe each reading until two disagree; a disagreement that stays is a cleaner, one that goes is chance."""
         bench = self.bench
-        bench.monotone = True
+        bench.trust = self.plan.trust
         while True:
             try:
                 if not self._sets_and_prefix():
@@ -179,7 +177,7 @@ class _Search:
 
     def _sets_and_prefix(self) -> bool:
         """Find what a plain search finds; tell whether it is more than chance."""
-        ask = Question(bench=self.bench)
+        ask = SetQuestion(bench=self.bench)
         found = minimal_set(ask, self.bench.everything)
         self._note_set(found)
         self._prefix(found)
@@ -229,7 +227,7 @@ class _Search:
     def _unsteadily(self) -> None:
         """Let a posterior choose the runs; when one polluter does not explain them, repeat every green."""
         bench = self.bench
-        bench.monotone = bench.steady = False
+        bench.doubt_readings()
         self.answer = Reduction(status=ReductionStatus.UNRESOLVED, noisy=True)
         found = unsteady_polluter(bench, self.plan.confidence)
         if bench.counts(()).red:
@@ -264,7 +262,7 @@ class _Search:
         if self._demand(()) is Reading.RED:
             self._note_red_alone()
             return
-        found = minimal_set(Question(bench=bench), bench.everything)
+        found = minimal_set(SetQuestion(bench=bench), bench.everything)
         self._note_set(found)
         self._prefix(found)
         self.answer = replace(self.answer, status=ReductionStatus.FOUND, confidence=confidence)

@@ -14,7 +14,7 @@ from pooldiag.reduce.probe import Memory, Positions, Probe, SearchLimits, Search
 from pooldiag.reduce.result import Reduction
 from pooldiag.reduce.search import DEFAULT_PLAN, SearchPlan, reduce_order
 
-Search: TypeAlias = Callable[[Probe, Memory], object]
+Replayable: TypeAlias = Callable[[Probe, Memory], object]
 """Any search: it makes its runs by the probe, and takes from the memory what was run before."""
 
 _SURE = 0.95  # of a reading that follows from others
@@ -22,7 +22,7 @@ _LOOKS = 6  # ways for the search to go on that are looked at, for each run that
 _Step = tuple[Positions, Reading]
 
 
-def next_asked(search: Search, memory: Memory, count: int) -> tuple[Positions, ...]:
+def next_asked(search: Replayable, memory: Memory, count: int) -> tuple[Positions, ...]:
     """Return the runs that a search asks for next, `count` at most: the first one for sure, then the likely ones.
 
     A selection stands there as often as it is to be run. Empty when the search needs no further run.
@@ -64,7 +64,7 @@ def reduce_ahead(  # noqa: PLR0913  # those of `reduce_order`, and how many at a
     """
     kept = {} if memory is None else memory
     unbounded = replace(plan, limits=SearchLimits(max_runs=plan.limits.max_runs))  # time is for the runs that are made
-    runs = Ahead(
+    runs = Speculation(
         search=lambda probe, seen: reduce_order(probe, length, plan=unbounded, memory=seen),
         probe_many=probe_many,
         memory=kept,
@@ -76,13 +76,13 @@ def reduce_ahead(  # noqa: PLR0913  # those of `reduce_order`, and how many at a
 
 
 @dataclass(slots=True, kw_only=True)
-class Ahead:
+class Speculation:
     """A probe that makes the run asked for, and beside it those that are likely to be asked for next.
 
     `search` is the search that asks, `memory` the one it uses.
     """
 
-    search: Search
+    search: Replayable
     probe_many: Callable[[Sequence[Positions]], Sequence[Reading]]
     memory: Memory
     jobs: int
@@ -121,7 +121,7 @@ class _WantedError(Exception):
         self.positions = positions
 
 
-def _asked(search: Search, memory: Memory) -> Positions | None:
+def _asked(search: Replayable, memory: Memory) -> Positions | None:
     """Return the first selection that a search asks for beyond its memory; None when it ends without."""
 
     def probe(positions: Positions, /) -> Reading:

@@ -1,6 +1,6 @@
 """From outcome to reading: what outranks what is decided here, and nowhere else."""
 
-from pooldiag.attribution.signatures import OUTPUT, is_about_output, signatures
+from pooldiag.attribution.signatures import output_of, signatures
 from pooldiag.model.outcomes import CaseResult, CaseStatus, Outcome
 from pooldiag.model.readings import Reading, RunReading, Sight, Signature
 from pooldiag.model.runs import Ending
@@ -91,17 +91,14 @@ def sight(outcome: Outcome, reading: RunReading, *, signature: Signature | None,
 
 def cleared(outcome: Outcome, signature: Signature) -> bool:
     """Tell whether an outcome without the signature really ran what showed it."""
-    if outcome.selection is None:
-        return _written(outcome, signature) if is_about_output(signature) else True
-    if signature.case is not None:
+    if outcome.selection is not None and signature.case is not None:
         victims = [result for result in outcome.report.results if result.case.name == signature.case]
         return bool(victims) and all(victim.status is CaseStatus.PASSED and victim.assertions for victim in victims)
-    whole = outcome.finished == outcome.selected
-    return whole and (_written(outcome, signature) if is_about_output(signature) else True)
+    whole = outcome.selection is None or outcome.finished == outcome.selected
+    return whole and _written(outcome, output_of(signature))
 
 
-def _written(outcome: Outcome, signature: Signature) -> bool:
-    """Tell whether the output that the signature names was written and counted in this run."""
+def _written(outcome: Outcome, name: str | None) -> bool:
+    """Tell whether an output was written and counted in this run; where no output is asked for, it was."""
     counted = {output.path for output in outcome.outputs if output.census is not None}
-    names = counted | {line.name for line in outcome.printed}
-    return any(signature.place == name or (signature.place or "").startswith(f"{OUTPUT}{name}: ") for name in names)
+    return name is None or name in counted | {line.name for line in outcome.printed}

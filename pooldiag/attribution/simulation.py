@@ -13,9 +13,9 @@ from pooldiag.attribution.mechanisms import ROLES
 from pooldiag.attribution.role_evidence import RoleEvidence
 from pooldiag.model.arms import Acted, Role
 from pooldiag.model.attributions import Attribution, Mechanism, Prediction
-from pooldiag.model.readings import Sight, Signature, SignatureKind
+from pooldiag.model.readings import RedPlace, Sight, Signature, SignatureKind
 
-_RED = Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case="victim", place="simulated")
+_RED = Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case="victim", place=RedPlace(text="simulated"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,9 @@ from pooldiag.attribution.role_evidence import RoleEvidence
 from pooldiag.attribution.simulation import Simulated, diagnose, evidence
 from pooldiag.model.arms import Acted, Role
 from pooldiag.model.attributions import Attribution, Status
-from pooldiag.model.readings import Sight, Signature, SignatureKind
+from pooldiag.model.readings import RedPlace, Sight, Signature, SignatureKind
 
-RED = Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case="victim", place="test.cpp:20")
+RED = Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case="victim", place=RedPlace(text="test.cpp:20"))
 ROWS = {mechanism.id: mechanism for mechanism in MECHANISMS}
 SIGHTS = {"R": Sight.SAME_RED, "G": Sight.GREEN, "N": Sight.NEW_RED, "-": Sight.NOTHING}
 TIMING = {Role.BYPASS: 1.0, Role.EXACT: 0.0, Role.POISON_N: 1.0, Role.POISON_0: 0.0, Role.ISOLATE: 1.0}
@@ -211,7 +211,7 @@ def test_an_assertion_that_fails_without_the_pool_may_test_the_pool_itself() -> 
     known = seen(
         baseline="G" * 6, bypass="R" * 6, poison_n="R" * 6, exact="GG", per_case="GG", isolate="GG", serial="GG"
     )
-    failed = Signature(kind=SignatureKind.FAILURE, case="victim", place="test.cpp:20")
+    failed = Signature(kind=SignatureKind.FAILURE, case="victim", place=RedPlace(text="test.cpp:20"))
     assertion = conclude(known, signature=failed, plan=StopRule())
     assert (assertion.status, assertion.mechanism) == (Status.UNRESOLVED, None)
     assert any("test the pool itself" in text for text in assertion.not_established)

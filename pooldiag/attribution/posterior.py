@@ -18,7 +18,7 @@ from pooldiag.rates import Mixture, entropy, log_mixture, mixture, next_red, nor
 
 INDEPENDENT = "independent"
 INDEPENDENT_PRIOR = 0.5
-"""Chosen: most reds are plain bugs or flakes, so the runs have to speak against one before the pool is blamed."""
+"""Chosen: the runs have to speak against a plain bug or a flake before the pool is blamed."""
 
 CATCH_ALL_PRIOR = 0.05
 """Chosen: a little, so that it is said when the table does not fit."""

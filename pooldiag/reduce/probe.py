@@ -12,6 +12,7 @@ from typing import Protocol, TypeAlias
 
 from pooldiag.errors import BlockedError, ExitCode, PooldiagError
 from pooldiag.model.readings import Reading
+from pooldiag.model.words import count
 
 Positions: TypeAlias = tuple[int, ...]
 """Cases before the victim, ascending, from 0; the victim itself always runs last."""
@@ -51,17 +52,14 @@ class Trust(StrEnum):
     NOTHING = "nothing"  # no reading by itself: runs of the same cases may disagree
 
 
-def _cases(count: int) -> str:
-    return "1 case" if count == 1 else f"{count} cases"
-
-
 class ProbeVoidError(BlockedError):
     """A run that the search cannot do without says nothing, each time."""
 
     def __init__(self, positions: Positions) -> None:
         """Take the selection that stays void."""
         super().__init__(
-            f"runs of {_cases(len(positions))}, then the victim, say nothing, {VOID_TRIES} times out of {VOID_TRIES}"
+            f"runs of {count(len(positions), 'case')}, then the victim, say nothing,"
+            f" {VOID_TRIES} times out of {VOID_TRIES}"
         )
         self.positions = positions
 
@@ -127,7 +125,6 @@ class SearchStep:
     reading: Reading
     recalled: bool  # taken from the memory, not run
     runs: int
-    cases_run: int
     most_left: int
     known: BestKnown
 
@@ -143,16 +140,12 @@ def nobody(_progress: SearchStep) -> None:
     """Listen to nothing."""
 
 
-def _never() -> bool:
-    return False
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchLimits:
     """What a search may spend: runs (recalled ones included), and whatever `spent` watches, a clock say."""
 
     max_runs: int = 1000
-    spent: Callable[[], bool] = _never
+    spent: Callable[[], bool] = lambda: False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -174,7 +167,6 @@ class Bench:
     most_left: int = 0
     runs: int = 0
     recalled: int = 0
-    cases_run: int = 0
     known: BestKnown = BestKnown()
     used: dict[Positions, Counts] = field(default_factory=dict)  # what this search has taken so far
     _bits: list[int] = field(default_factory=list)  # of each of these, in their order
@@ -225,7 +217,6 @@ class Bench:
         self.used[positions] = self.used[positions].with_one(reading)
         self.runs += 1
         self.recalled += recalled
-        self.cases_run += len(positions) + 1
         self.most_left = max(0, self.most_left - 1)
         self._learn(positions, reading)
         self.watch(self._progress(positions, reading, recalled=recalled))
@@ -318,7 +309,6 @@ class Bench:
             reading=reading,
             recalled=recalled,
             runs=self.runs,
-            cases_run=self.cases_run,
             most_left=self.most_left,
             known=self.known,
         )

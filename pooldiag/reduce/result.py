@@ -53,6 +53,5 @@ class Reduction:
     prefix_proof: Proof | None = None
     runs: int = 0
     recalled: int = 0  # of these runs, taken from the memory
-    cases_run: int = 0
     known: BestKnown = BestKnown()
     speculative: int = 0  # further runs, made beside these, that turned out not to be needed

@@ -40,10 +40,11 @@ less: a run tells 0.32 bits at most, both of which case it is and of its not bei
 runs. So right in 97 % there and wrong in 5 % here take 32.4 runs, but for baselines and the proof of the prefix (Wald
 1945, Ann. Math. Stat. 16:117).
 """
+# Chosen: what takes more than these runs is not a steady fault, and is searched for as an unsteady one.
 _MOST_TURNS = 14  # further runs of both ends, when the first ones leave too much to chance
-_SEVERAL = 0.9  # that several act together, at whatever confidence
-_REDS_FOR_A_RATE = 3
-_RUNS_FOR_A_RATE = 100
+_SEVERAL = 0.9  # that several act together, at whatever confidence: one case now and then looks like it
+_REDS_FOR_A_RATE = 3  # so that one lucky red does not make the rate
+_RUNS_FOR_A_RATE = 100  # a rate under 3 % is too seldom: a search repeats each green 200 times at most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,13 +119,7 @@ class _OrderSearch:
     def finished(self) -> Reduction:
         """Return the answer with what it cost."""
         bench = self.bench
-        return replace(
-            self.answer,
-            runs=bench.runs,
-            recalled=bench.recalled,
-            cases_run=bench.cases_run,
-            known=bench.known,
-        )
+        return replace(self.answer, runs=bench.runs, recalled=bench.recalled, known=bench.known)
 
     def _demand(self, positions: Positions) -> Reading:
         reading = self.bench.read(positions)

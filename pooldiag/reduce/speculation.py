@@ -17,6 +17,7 @@ from pooldiag.reduce.search import DEFAULT_PLAN, SearchPlan, reduce_order
 Replayable: TypeAlias = Callable[[Probe, Memory], object]
 """Any search: it makes its runs by the probe, and takes from the memory what was run before."""
 
+# Chosen; they decide what runs cost, and no answer.
 _SURE = 0.95  # of a reading that follows from others
 _LOOKS = 6  # ways for the search to go on that are looked at, for each run that is wanted
 _Step = tuple[Positions, Reading]

@@ -9,10 +9,10 @@ from pooldiag.attribution.engine import Spent, Stop, StopReason, StopRule, concl
 from pooldiag.attribution.mechanisms import MECHANISMS, ROLES
 from pooldiag.attribution.posterior import posterior
 from pooldiag.attribution.role_evidence import RoleEvidence
-from pooldiag.attribution.simulation import Simulated, diagnose, evidence
 from pooldiag.model.arms import Acted, Role
 from pooldiag.model.attributions import Attribution, Status
 from pooldiag.model.readings import RedPlace, Sight, Signature, SignatureKind
+from tests.attribution.simulation import Simulated, diagnose, evidence
 
 RED = Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case="victim", place=RedPlace(text="test.cpp:20"))
 ROWS = {mechanism.id: mechanism for mechanism in MECHANISMS}

@@ -32,7 +32,7 @@ def test_a_selection_is_run_once_however_often_it_is_asked() -> None:
     bench = Bench(probe=target, length=4, memory={})
     assert [bench.read((0, 1)) for _ in range(3)] == [RED] * 3
     assert target.ran == [(0, 1)]
-    assert (bench.runs, bench.cases_run, bench.recalled) == (1, 3, 0)
+    assert (bench.runs, bench.recalled) == (1, 0)
 
 
 def test_repeated_runs_are_kept_as_counts() -> None:

@@ -1,7 +1,7 @@
-"""Targets that exist only as rates, to see how the engine does on faults that are known.
+"""Targets that exist only as rates, to see how the engine does on faults that are known: in tests and in calibration.
 
 A simulated target has one mechanism of the table and a red rate; the engine diagnoses it run by run, as it
-would a real one. Nothing here is used by a diagnosis.
+would a real one.
 """
 
 from collections.abc import Mapping, Sequence

@@ -57,11 +57,11 @@ def judge(rule: CanaryRule, under_arm: CanaryFacts, without: CanaryFacts) -> tup
         return None
     wrong = [check for check in checks if not check.right]
     if not wrong:
-        return Acted.PROVEN, f"canary: {_told(checks, telling)}"
+        return Acted.PROVEN, f"canary: {_in_words(checks, telling)}"
     partly = any(check.right for check in telling)
     advice = rule.partly if partly else rule.inert
     first = [check for check in wrong if check.fact == wrong[0].fact]
-    words = f"{'partly inert: ' if partly else ''}{_told(checks, first)}"
+    words = f"{'partly inert: ' if partly else ''}{_in_words(checks, first)}"
     return Acted.INERT, words if advice is None else f"{words}: {advice}"
 
 
@@ -85,7 +85,7 @@ def _right(values: Iterable[str], allowed: Sequence[str]) -> bool:
     return all(value in allowed or (filled and value.startswith("0x") and value != "0x00") for value in values)
 
 
-def _told(checks: Sequence[_Check], some: Sequence[_Check]) -> str:
+def _in_words(checks: Sequence[_Check], some: Sequence[_Check]) -> str:
     """Say in words what was seen, each observation once; where all blocks show it, say so."""
     found: dict[str, list[str]] = {}
     for check in some:
@@ -102,7 +102,7 @@ def _places(places: Sequence[str], everywhere: int) -> str:
     """Name places in short: a second thread is left out where the first one is the same."""
     if len(places) == everywhere:
         return "all blocks"
-    told = [
+    named = [
         place for place in places if place.removesuffix(_SECOND) == place or place.removesuffix(_SECOND) not in places
     ]
-    return _BLOCKS + " and ".join(place.removeprefix(_BLOCKS) for place in told)
+    return _BLOCKS + " and ".join(place.removeprefix(_BLOCKS) for place in named)

@@ -182,7 +182,7 @@ def _power_of_two(seconds: float) -> float:
 
 
 def _can_tell(known: RoleEvidence) -> bool:
-    """Leave out arms that are no evidence, and those that showed nothing of use however often they ran."""
+    """Leave out arms that are not evidence, and those that showed nothing of use however often they ran."""
     if known.sights and not known.counts:
         return False
     fruitless = known.sights.count(Sight.NOTHING) + known.sights.count(Sight.NEW_RED)
@@ -236,7 +236,7 @@ def _unanswered(believed: Posterior) -> Iterator[str]:
 
 
 def _left_open(row: Mechanism | None, plan: StopRule) -> Iterator[str]:
-    """Yield what a mechanism leaves open, but for what a bisection told."""
+    """Yield what a mechanism leaves open, but for what a bisection answered."""
     if row is not None:
         yield from row.leaves_open
         yield from () if plan.bisected else row.open_to_bisection

@@ -31,7 +31,7 @@ SHARED = mixture(always=0.4, at_any_rate=0.6)  # many faults show in nearly ever
 _FREE = mixture(always=0.15, at_any_rate=0.7, never=0.15)  # at any rate, and often always or never
 _UNKNOWN = mixture(always=0.05, at_any_rate=0.9, never=0.05)  # of the catch-all: mostly at any rate
 
-_Counts = tuple[int, int]  # red, green
+_RedGreen = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +63,12 @@ class Hypothesis:
         expected = row.get(role, Prediction.ANYTHING)
         return Prediction.SAME_RED if expected is Prediction.NEW_RED else expected
 
-    def shared(self, counts: Mapping[Role, _Counts]) -> _Counts:
+    def shared(self, counts: Mapping[Role, _RedGreen]) -> _RedGreen:
         """Return red and green runs of all arms that are predicted red: these have one rate."""
         of_fault = [seen for role, seen in counts.items() if self.prediction(role) is Prediction.SAME_RED]
         return sum(red for red, _ in of_fault), sum(green for _, green in of_fault)
 
-    def log_likelihood(self, counts: Mapping[Role, _Counts]) -> float:
+    def log_likelihood(self, counts: Mapping[Role, _RedGreen]) -> float:
         """Say how probable the runs are if this is true."""
         total = 0.0
         for role, (red, green) in counts.items():
@@ -79,7 +79,7 @@ class Hypothesis:
                     total += log_mixture(self.free, red, green)
         return total + log_mixture(SHARED, *self.shared(counts))
 
-    def next_red(self, counts: Mapping[Role, _Counts], role: Role) -> float:
+    def next_red(self, counts: Mapping[Role, _RedGreen], role: Role) -> float:
         """Return how probable it is that the next run of a role is red, if this is true."""
         match self.prediction(role):
             case Prediction.GREEN:
@@ -115,7 +115,7 @@ class Posterior:
     """
 
     evidence: tuple[RoleEvidence, ...]
-    counts: Mapping[Role, _Counts]
+    counts: Mapping[Role, _RedGreen]
     weights: Mapping[str, float]
     leader: Hypothesis
 
@@ -148,7 +148,7 @@ class Posterior:
     def against(self, other: Hypothesis) -> list[Role]:
         """Return the arms, that one first whose runs shift the odds most from another hypothesis to the leader."""
 
-        def odds(seen: Mapping[Role, _Counts]) -> float:
+        def odds(seen: Mapping[Role, _RedGreen]) -> float:
             return other.log_likelihood(seen) - self.leader.log_likelihood(seen)
 
         whole = odds(self.counts)

@@ -45,7 +45,7 @@ def _stopped(outcome: Outcome) -> str | None:
 
 
 def _misled(outcome: Outcome) -> str | None:
-    """Say why the report of a run that ended by itself is no report of it."""
+    """Say why the report of a run that ended by itself does not speak for it."""
     if (child := _crashed_child(outcome)) is not None:
         return f"a child of the target wrote its crash in {child} into the report; the target itself ended well"
     ended = outcome.completed.ending is Ending.EXITED

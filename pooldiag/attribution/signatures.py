@@ -13,7 +13,7 @@ from pooldiag.model.signals import signal_name, signal_of_exit_code
 
 _NUMBERS = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
-# The words of places that are no source line and no message.
+# The words of places that are neither a source line nor a message.
 _FIRST, _BETWEEN, _LAST = "before the first case", "between two cases", "after the last case"
 _ENDED_AFTER, _NEVER_STARTED = "ended after ", "never started: "
 _AMONG_CASES = (_FIRST, _BETWEEN, _LAST, _ENDED_AFTER, _NEVER_STARTED)

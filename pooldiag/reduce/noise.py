@@ -14,14 +14,14 @@ from pooldiag.rates import greens_until
 from pooldiag.reduce.belief import Belief, best_share, channel_bits, single_belief
 from pooldiag.reduce.probe import Bench, BudgetSpentError, DisagreementError, Phase, Positions
 
-# Where nothing else is said these are chosen; what they make together is measured in `FLAKE_PRIOR` and in the tests.
+# Where nothing else is said these are chosen; what they make together is measured, see `FLAKE_PRIOR`.
 _EARLIER_PRIOR = 0.05  # that an earlier case, too, makes the victim red by itself
 _MOST_GREENS = 200  # in a row; at a rate of 5 %, half of the runs with the polluter, 1 search in 160 is given up so
-_HARDLY_ONE = 0.99  # that it is no single case, at which the search for one ends
+_HARDLY_ONE = 0.99  # that it is not a single case, at which the search for one ends
 _DRY = 10  # after so many greens the whole order is asked for its rate: it may take several cases
-_NEARLY_BEST = 0.99  # of windows that tell about alike the smallest is run: it costs least, and proves most
+_NEARLY_BEST = 0.99  # of windows that tell about alike the smallest is run, which costs least
 SURELY = 0.999
-"""How surely a red prefix shows its red in so many tries: missed once in 1000 searches, it is looked for elsewhere."""
+"""How surely a red prefix shows its red in so many tries."""
 _SETTLING = 2  # further readings of each of two that disagree: at one half chance keeps that up once in 16 times
 _MOST_REPEATS = 200  # a fault at 5 % is green so often in a row once in 28,000 times
 

@@ -248,6 +248,13 @@ class Bench:
         """Believe from now on that runs of the same cases can disagree."""
         self.trust = Trust.NOTHING
 
+    def turns_red(self, positions: Positions, tries: int) -> bool:
+        """Run a selection until it was red, or `tries` readings are there that are not void."""
+        with self.trusting(Trust.NOTHING):
+            while not self.counts(positions).red and self.counts(positions).green < tries:
+                self.clear_again(positions)
+        return self.counts(positions).red > 0
+
     def reassure(self, positions: Positions) -> None:
         """Run a selection again that must read as before; DisagreementError when it does not."""
         if self.trust is not Trust.NOTHING:

@@ -44,7 +44,7 @@ runs. So right in 97 % there and wrong in 5 % here take 32.4 runs, but for basel
 _MOST_TURNS = 14  # further runs of both ends, when the first ones leave too much to chance
 _SEVERAL = 0.9  # that several act together, at whatever confidence: one case now and then looks like it
 _REDS_FOR_A_RATE = 3  # so that one lucky red does not make the rate
-_RUNS_FOR_A_RATE = 100  # a rate under 3 % is too seldom: a search repeats each green 200 times at most
+_RUNS_FOR_A_RATE = 100  # a rate under 3 % is given up as too seldom
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ def reduce_order(
     """Find out which of the `length` cases before the victim make it red, and prove it by runs.
 
     `memory` holds readings of earlier runs, which are not made again, and takes every new one as soon as it is there.
-    `watch` is told after each run. Void runs and a spent budget end it with the best so far; what the probe raises
+    `watch` is called after each run. Void runs and a spent budget end it with the best so far; what the probe raises
     goes through.
     """
     kept = {} if memory is None else memory
@@ -103,13 +103,13 @@ class _OrderSearch:
         """Take both baselines, then go where they lead."""
         bench = self.bench
         bench.begin(Phase.BASELINE, 2)
-        with bench.trusting(Trust.READINGS):  # a victim that is red alone and green in order is no disagreement
+        with bench.trusting(Trust.READINGS):  # a victim that is red alone and green in order is not a disagreement
             whole, alone = self._demand(bench.everything), self._demand(())
         if alone is Reading.RED:
             self._red_alone(whole)
         elif whole is Reading.RED and self.plan.trust is not Trust.NOTHING:
             self._plainly()
-        elif self._turns_red(bench.everything, self.plan.most_greens):
+        elif bench.turns_red(bench.everything, self.plan.most_greens):
             self._unsteadily()
         else:
             self.answer = replace(
@@ -126,14 +126,6 @@ class _OrderSearch:
         if reading is Reading.VOID:
             raise ProbeVoidError(positions)
         return reading
-
-    def _turns_red(self, positions: Positions, tries: int) -> bool:
-        """Run a selection until it was red, or `tries` readings are there that are not void."""
-        bench = self.bench
-        with bench.trusting(Trust.NOTHING):
-            while not bench.counts(positions).red and bench.counts(positions).green < tries:
-                bench.clear_again(positions)
-        return bench.counts(positions).red > 0
 
     def _red_alone(self, whole: Reading) -> None:
         """Note that the victim needs no polluter; when it is green in order, find what there sets up what it needs."""
@@ -236,10 +228,10 @@ class _OrderSearch:
         bench.begin(Phase.PREFIX, 2 * earlier_greens(rate, self.plan.confidence))
         self._note_set((polluter,))
         tries = repeats_needed(rate, SURELY, 1)
-        if not self._turns_red(tuple(range(polluter + 1)), tries):
+        if not bench.turns_red(tuple(range(polluter + 1)), tries):
             return False
         shorter = tuple(range(polluter))
-        if self._turns_red(shorter, earlier_greens(rate, self.plan.confidence)):
+        if bench.turns_red(shorter, earlier_greens(rate, self.plan.confidence)):
             return False
         sure = min(confidence, prefix_confidence(rate, bench.counts(shorter).green))
         self.answer = replace(

@@ -61,7 +61,7 @@ def reduce_ahead(  # noqa: PLR0913  # those of `reduce_order`, and how many at a
 
     `probe_many` runs several selections side by side and returns their readings in that order; one can be there
     more than once. The memory takes every reading as soon as it is there, those that turn out not to be needed as well
-    (`Reduction.speculative`). `watch` is told of the runs that the search takes, in the order in which it does.
+    (`Reduction.speculative`). `watch` is called for the runs that the search takes, in the order in which it does.
     """
     kept = {} if memory is None else memory
     unbounded = replace(plan, limits=SearchLimits(max_runs=plan.limits.max_runs))  # time is for the runs that are made
@@ -71,7 +71,7 @@ def reduce_ahead(  # noqa: PLR0913  # those of `reduce_order`, and how many at a
         memory=kept,
         jobs=jobs,
     )
-    answer = reduce_order(runs, length, plan=plan, memory=kept, watch=lambda told: watch(runs.seen(told)))
+    answer = reduce_order(runs, length, plan=plan, memory=kept, watch=lambda step: watch(runs.seen(step)))
     taken = answer.runs - runs.recalled
     return replace(answer, recalled=runs.recalled, speculative=runs.made - taken)
 
@@ -105,13 +105,13 @@ class Speculation:
             self.memory[other] = (*self.memory.get(other, ()), reading)
         return first
 
-    def seen(self, told: SearchStep) -> SearchStep:
+    def seen(self, step: SearchStep) -> SearchStep:
         """Count a run that the search takes; say whether it was there before the search began."""
-        left = self._known.get(told.positions, 0)
+        left = self._known.get(step.positions, 0)
         if left:
-            self._known[told.positions] = left - 1
+            self._known[step.positions] = left - 1
             self.recalled += 1
-        return replace(told, recalled=left > 0)
+        return replace(step, recalled=left > 0)
 
 
 class _WantedError(Exception):

@@ -18,7 +18,6 @@ from pooldiag.reduce.probe import (
     Positions,
     Probe,
     ProbeVoidError,
-    Trust,
 )
 from pooldiag.reduce.result import Observed, Proof, ReductionStatus
 from pooldiag.reduce.search import SearchPlan
@@ -69,7 +68,7 @@ class _VictimSearch:
 
     def run(self) -> None:
         """Bisect; then let a posterior choose the runs, until it is sure."""
-        if not self._whole_turns_red():
+        if not self.bench.turns_red(self.bench.everything, self.plan.most_greens):
             self.answer = replace(self.answer, status=ReductionStatus.GREEN, reason="all cases together are green")
             return
         try:
@@ -78,13 +77,6 @@ class _VictimSearch:
             self.answer = replace(self.answer, noisy=True)
         self.bench.doubt_readings()
         self._until_sure()
-
-    def _whole_turns_red(self) -> bool:
-        bench = self.bench
-        with bench.trusting(Trust.NOTHING):
-            while not (counts := bench.counts(bench.everything)).red and counts.green < self.plan.most_greens:
-                bench.clear_again(bench.everything)
-        return counts.red > 0
 
     def _plainly(self) -> None:
         """Bisect, then look at both ends again."""

@@ -1,4 +1,4 @@
-"""The bench: nothing runs twice, nothing is forgotten, and what disagrees is told."""
+"""The bench: nothing runs twice, nothing is forgotten, and what disagrees is said."""
 
 import pytest
 
@@ -22,7 +22,7 @@ RED, GREEN, VOID = Reading.RED, Reading.GREEN, Reading.VOID
 
 
 def scripted(*readings: Reading, length: int = 4) -> Bench:
-    """Return a bench whose runs read as told, one after the other."""
+    """Return a bench whose runs read as given, one after the other."""
     given = iter(readings)
     return Bench(probe=lambda _positions: next(given), length=length, memory={})
 

@@ -26,9 +26,8 @@ def signatures(outcome: Outcome) -> tuple[Signature, ...]:
     if outcome.parts:
         return tuple(dict.fromkeys(found for part in outcome.parts for found in signatures(part)))
     ending = _ending(outcome)
-    failures = tuple(_failures(outcome))
-    rest = () if ending or failures else tuple(_unexplained(outcome))
-    return tuple(dict.fromkeys((*ending, *failures, *rest, *_outputs(outcome))))
+    inside = (*(() if ending is None else (ending,)), *_failures(outcome))
+    return tuple(dict.fromkeys((*(inside or _unexplained(outcome)), *_outputs(outcome))))
 
 
 def same_red(found: Signature, wanted: Signature) -> bool:
@@ -99,19 +98,22 @@ def ending_signal(completed: Completed) -> str | None:
     return None
 
 
-def _ending(outcome: Outcome) -> tuple[Signature, ...]:
-    """Read how the run ended: crash, hang, or an end inside a case; empty for an ordinary end."""
-    broken = _broken_case(outcome)
-    if outcome.completed.ending is Ending.TIMED_OUT:
-        return (_hang(outcome, broken),)
-    if outcome.completed.ending is Ending.LOST:
-        return (_at(SignatureKind.CRASH, outcome, broken, place=outcome.completed.words),)
-    signal = ending_signal(outcome.completed) or (broken.signal if broken else None)
+def _ending(outcome: Outcome) -> Signature | None:
+    """Read how the run ended: crash, hang, or an end inside a case; None for an ordinary end."""
+    completed, broken = outcome.completed, _broken_case(outcome)
+    mark = outcome.text_marks[0] if outcome.text_marks else None
+    if completed.ending is Ending.TIMED_OUT:  # at our limit: a crash handler that deadlocked left its mark in the text
+        return _at(SignatureKind.CRASH if mark else SignatureKind.HANG, outcome, broken, place=mark)
+    if completed.ending is Ending.LOST:
+        return _at(SignatureKind.CRASH, outcome, broken, place=completed.words)
+    signal = ending_signal(completed) or (broken.signal if broken else None)
     if signal is not None:
-        return (_at(SignatureKind.CRASH, outcome, broken, signal=signal),)
-    if broken is not None:
-        return (_cut(outcome, broken),)
-    return ()
+        return _at(SignatureKind.CRASH, outcome, broken, signal=signal)
+    if broken is None:
+        return None
+    if mark and completed.exit_code != 0:  # a sanitizer that ends the process
+        return _at(SignatureKind.CRASH, outcome, broken, place=mark)
+    return _at(SignatureKind.COUNT, outcome, broken, place=f"{completed.words} inside the case")  # `_exit`, `exit`
 
 
 def _broken_case(outcome: Outcome) -> CaseResult | None:
@@ -120,20 +122,6 @@ def _broken_case(outcome: Outcome) -> CaseResult | None:
         result for result in outcome.report.results if result.status in {CaseStatus.CRASHED, CaseStatus.UNFINISHED}
     ]
     return open_cases[-1] if open_cases else None
-
-
-def _hang(outcome: Outcome, broken: CaseResult | None) -> Signature:
-    """Read a run that we ended at the limit. A crash handler that deadlocked left its mark in the text."""
-    if outcome.text_marks:
-        return _at(SignatureKind.CRASH, outcome, broken, place=outcome.text_marks[0])
-    return _at(SignatureKind.HANG, outcome, broken)
-
-
-def _cut(outcome: Outcome, broken: CaseResult) -> Signature:
-    """Read a process that left by itself inside a case: `_exit`, `exit`, or a sanitizer that ends it."""
-    if outcome.text_marks and outcome.completed.exit_code != 0:
-        return _at(SignatureKind.CRASH, outcome, broken, place=outcome.text_marks[0])
-    return _at(SignatureKind.COUNT, outcome, broken, place=f"{outcome.completed.words} inside the case")
 
 
 def _at(

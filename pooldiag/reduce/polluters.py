@@ -13,7 +13,7 @@ from operator import or_
 
 from pooldiag.model.readings import Reading
 from pooldiag.reduce.prefix import boundary
-from pooldiag.reduce.probe import Bench, Phase, Positions, ProbeVoidError, Trust
+from pooldiag.reduce.probe import Bench, Phase, Positions, ProbeVoidError, Trust, without
 
 _LEAST_MISSES = 3
 _UNCHECKED_BITS = 4  # a check runs no more than about 2**4 cases, or an eighth of them
@@ -175,7 +175,7 @@ def _weights(ask: SetQuestion, suspects: Positions, kept: Positions) -> list[flo
 def _thinned(ask: SetQuestion, found: Positions) -> Positions:
     """Leave members out as long as what is left hits; in the end every smaller set by one has been run."""
     for one in reversed(found):
-        rest = tuple(other for other in found if other != one)
+        rest = without(found, one)
         if ask(rest):
             return _thinned(ask, rest)
     return found

@@ -136,6 +136,11 @@ def bits_of(positions: Positions) -> int:
     return sum(1 << position for position in positions)
 
 
+def without(positions: Positions, one: int) -> Positions:
+    """Return the selection without one of its cases."""
+    return tuple(other for other in positions if other != one)
+
+
 def nobody(_progress: SearchStep) -> None:
     """Listen to nothing."""
 

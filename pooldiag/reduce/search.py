@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from pooldiag.model.readings import Reading
 from pooldiag.reduce.belief import set_confidence, single_belief
-from pooldiag.reduce.cleaners import cleaners_of, setters_of
+from pooldiag.reduce.cleaners import cleaners_of
 from pooldiag.reduce.noise import (
     SURELY,
     earlier_greens,
@@ -29,6 +29,7 @@ from pooldiag.reduce.probe import (
     SearchStep,
     Trust,
     nobody,
+    without,
 )
 from pooldiag.reduce.result import Observed, Proof, Reduction, ReductionStatus
 
@@ -133,7 +134,7 @@ class _OrderSearch:
         if whole is Reading.RED:
             return
         try:
-            setters = setters_of(self.bench)
+            setters = cleaners_of(self.bench, (), self.bench.everything)
             for end in (setters, ()):  # two cheap runs: a search among readings by chance ends somewhere, too
                 self.bench.reassure(end)
             if self._until_sure([setters], Reading.GREEN) >= self.plan.confidence:
@@ -202,7 +203,7 @@ class _OrderSearch:
     def _until_sure(self, sets: Sequence[Positions], wanted: Reading) -> float:
         """Run both ends again until the posterior is high enough; DisagreementError when that shows chance."""
         first, needed = sets[0], self._needed(sets)
-        ends = (*(tuple(other for other in first if other != one) for one in first), first)
+        ends = (*(without(first, one) for one in first), first)
         for turn in range(_MOST_TURNS):
             confidence = set_confidence(self.bench, sets, wanted)
             if confidence >= needed:
@@ -282,8 +283,7 @@ class _OrderSearch:
         self.answer = replace(self.answer, prefix=size, prefix_proof=Proof(red=red, green=(green,)))
 
     def _set_proof(self, found: Positions) -> Proof:
-        without = (tuple(other for other in found if other != one) for one in found)
-        return Proof(red=self._observed(found), green=tuple(self._observed(one) for one in without))
+        return Proof(red=self._observed(found), green=tuple(self._observed(without(found, one)) for one in found))
 
     def _observed(self, positions: Positions) -> Observed:
         return Observed(positions=positions, counts=self.bench.counts(positions))

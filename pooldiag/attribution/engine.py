@@ -103,7 +103,7 @@ def next_step(evidence: Sequence[RoleEvidence], plan: StopRule, spent: Spent) ->
 
 def _needed(believed: Posterior) -> Role | None:
     """Return an arm that the leading mechanism needs an answer of, and that was not asked."""
-    needs = believed.leader.needs
+    needs = () if believed.leader.mechanism is None else believed.leader.mechanism.needs
     return next((known.role for known in believed.evidence if known.role in needs and not known.sights), None)
 
 
@@ -204,19 +204,20 @@ def conclude(
     innocent = tuple(_innocent(signature, row))
     doubts = (*(innocent if plan.own_pool else ()), *_unanswered(believed))
     decided = confidence >= plan.confidence and not doubts
-    established = decided and row is not None
+    established = row if decided else None
     ruled_out = tuple(_ruled_out(believed))
-    left_open = tuple(_left_open(row, plan)) if established else ()
+    left_open = () if established is None else established.leaves_open
+    to_bisect = () if established is None or plan.bisected else established.open_to_bisection
     return Attribution(
         signature=signature,
-        status=Status.ESTABLISHED if established else Status.UNRESOLVED,
+        status=Status.UNRESOLVED if established is None else Status.ESTABLISHED,
         mechanism=believed.leader.id if decided else None,
         confidence=confidence if decided else None,
         rate=rate_of(*believed.red_of_leader),
         rule=rule,
         candidates=_candidates(believed, gone={entry.mechanism for entry in ruled_out}),
         ruled_out=ruled_out,
-        not_established=tuple(dict.fromkeys((*innocent, *doubts, *left_open, *_new_reds(evidence)))),
+        not_established=tuple(dict.fromkeys((*innocent, *doubts, *left_open, *to_bisect, *_new_reds(evidence)))),
         separators=() if decided else tuple(_separators(believed)),
     )
 
@@ -229,17 +230,12 @@ def _innocent(signature: Signature | None, row: Mechanism | None) -> Iterator[st
 
 def _unanswered(believed: Posterior) -> Iterator[str]:
     """Yield the arms whose answer the leader needs and that gave none."""
-    leader = believed.leader
+    row = believed.leader.mechanism
+    if row is None:
+        return
     for known in believed.evidence:
-        if known.role in leader.needs and known.sights and known.counts and not sum(believed.counts[known.role]):
-            yield f"{leader.title}: {known.role} gave no answer about this red"
-
-
-def _left_open(row: Mechanism | None, plan: StopRule) -> Iterator[str]:
-    """Yield what a mechanism leaves open, but for what a bisection answered."""
-    if row is not None:
-        yield from row.leaves_open
-        yield from () if plan.bisected else row.open_to_bisection
+        if known.role in row.needs and known.sights and known.counts and not sum(believed.counts[known.role]):
+            yield f"{row.title}: {known.role} gave no answer about this red"
 
 
 def greens_needed(baseline: Sequence[Sight], *, greens: int, confidence: float) -> int:

@@ -47,16 +47,6 @@ class Hypothesis:
         """The id of the row; that of no mechanism for the catch-all."""
         return NO_MECHANISM if self.mechanism is None else self.mechanism.id
 
-    @property
-    def title(self) -> str:
-        """How the row is called."""
-        return self.id if self.mechanism is None else self.mechanism.title
-
-    @property
-    def needs(self) -> tuple[Role, ...]:
-        """The roles whose answer it takes to establish it."""
-        return () if self.mechanism is None else self.mechanism.needs
-
     def prediction(self, role: Role) -> Prediction:
         """Return what is expected of a role. A new red that the pool hides is the red in question."""
         row = {} if self.mechanism is None else self.mechanism.predictions

@@ -44,7 +44,7 @@ _MOST_SECONDS = 366 * 86400  # the system's timers overflow somewhere beyond
 _SEEDS = re.compile(r"\s*([0-9]{1,10})(?:\s*\.\.\s*([0-9]{1,10}))?\s*")
 _SHOWN = 60  # characters of a value in an error
 _SHELL_OPERATORS = frozenset({"&&", "||", "|", "&", ">", ">>", "<", "2>&1"})
-_ROLES = tuple(str(role) for role in Role if role not in {Role.BASELINE, Role.ISOLATE, Role.SWAP})
+_ROLES = tuple(str(role) for role in Role if role not in {Role.BASELINE, Role.ISOLATE})
 
 _T = TypeVar("_T")
 
@@ -250,7 +250,7 @@ def _checked_words(words: tuple[str, ...], *, what: str) -> tuple[str, ...]:
 def parse_roles(text: str, *, what: str = "roles") -> tuple[Role, ...]:
     """Read roles with commas between; isolation is one, the baseline need not be named."""
     names = [name.strip() for name in text.split(",") if name.strip()]
-    known = {str(role): role for role in Role if role is not Role.SWAP}
+    known = {str(role): role for role in Role}
     for name in names:
         if name not in known:
             raise UsageError(f"{what}: no arm plays the role {name!r}", hint=f"nearest: {_nearest(name, known)}")

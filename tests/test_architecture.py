@@ -19,10 +19,11 @@ ROOMS: dict[str, frozenset[str]] = {
     "frameworks/": frozenset({"model", "errors"}),
     "profiles/": frozenset({"model", "errors"}),
     "config.py": frozenset({"model", "errors"}),
-    "reduce/": frozenset({"model", "errors"}),
-    "attribution/": frozenset({"model", "errors"}),
+    "rates.py": frozenset({"model"}),
+    "reduce/": frozenset({"model", "errors", "rates"}),
+    "attribution/": frozenset({"model", "errors", "rates"}),
     "execute/": frozenset({"model", "errors", "ports"}),
-    "diagnose/": frozenset({"model", "errors", "ports", "frameworks", "reduce", "attribution", "census"}),
+    "diagnose/": frozenset({"model", "errors", "ports", "frameworks", "rates", "reduce", "attribution", "census"}),
     "render/": frozenset({"model"}),
     "cli/": frozenset(
         {
@@ -33,6 +34,7 @@ ROOMS: dict[str, frozenset[str]] = {
             "frameworks",
             "profiles",
             "config",
+            "rates",
             "reduce",
             "attribution",
             "execute",

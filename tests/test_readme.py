@@ -11,6 +11,7 @@ import pytest
 
 from pooldiag.attribution.mechanisms import MECHANISMS
 from pooldiag.config import parse_config, parse_pyproject
+from pooldiag.model.arms import Role
 from tests.cli.command import environment
 from tests.pages import (
     GUIDES,
@@ -164,7 +165,7 @@ def test_the_pages_name_every_role_and_every_mechanism() -> None:
     arms = (ROOT / "docs" / "attribute.md").read_text()
     for mechanism in MECHANISMS:
         assert f"`{mechanism.id}`" in verdicts
-    for role in {role for mechanism in MECHANISMS for role in mechanism.predictions}:
+    for role in Role:
         assert f"| `{role}` |" in arms
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pooldiag.attribution.signatures import saved_place
 from pooldiag.errors import UsageError
 from pooldiag.execute.evidence import REPORT
 from pooldiag.model.arms import Role
@@ -105,12 +106,9 @@ def _signatures(document: dict[str, Any]) -> Iterator[Signature]:
     others = [other.get("signature", other) for other in document.get("others") or ()]
     for told in (document.get("signature"), *others):
         if told is not None:
-            yield Signature(
-                kind=SignatureKind(told["kind"]),
-                signal=_text(told.get("signal")),
-                case=_text(told.get("case")),
-                place=_text(told.get("place")),
-            )
+            kind, case = SignatureKind(told["kind"]), _text(told.get("case"))
+            place = saved_place(_text(told.get("place")), kind=kind, case=case)
+            yield Signature(kind=kind, signal=_text(told.get("signal")), case=case, place=place)
 
 
 def _hidden_by(document: dict[str, Any]) -> str | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from pooldiag.attribution.acted import PRELOAD
-from pooldiag.attribution.canary_facts import Observed, judge, observed
+from pooldiag.attribution.canary_facts import CanaryFacts, judge, observed
 from pooldiag.diagnose.running import raise_if_interrupted
 from pooldiag.diagnose.tools import Tools
 from pooldiag.model.arms import Acted, AllocatorProfile, Arm, Canary, Linkage, Role
@@ -60,7 +60,7 @@ def _preload(canary: Canary, tools: Tools) -> Environment | None:
     return Environment(set=((PRELOAD, str(found[0])),)) if found else None
 
 
-def _observe(canary: Canary, arm: Arm, preload: Environment, tools: Tools) -> Observed:
+def _observe(canary: Canary, arm: Arm, preload: Environment, tools: Tools) -> CanaryFacts:
     """Run the canary under an arm; nothing was observed when it did not end well."""
     folder = tools.evidence.run_folder(f"canary-{arm.role}")
     removed = Environment(unset=tuple(name for name, _ in tools.removed))

@@ -12,7 +12,6 @@ class ExitCode(IntEnum):
     UNRESOLVED = 3
     BLOCKED = 4
     BUG = 70
-    NO_LOCK = 75
     INTERRUPTED = 130
 
 

@@ -20,10 +20,11 @@ ROOMS: dict[str, frozenset[str]] = {
     "profiles/": frozenset({"model", "errors", "toml_tables"}),
     "toml_tables.py": frozenset({"model", "errors"}),
     "config/": frozenset({"model", "errors", "toml_tables"}),
-    "reduce/": frozenset({"model", "errors"}),
-    "attribution/": frozenset({"model", "errors"}),
+    "rates.py": frozenset({"model"}),
+    "reduce/": frozenset({"model", "errors", "rates"}),
+    "attribution/": frozenset({"model", "errors", "rates"}),
     "execute/": frozenset({"model", "errors", "ports"}),
-    "diagnose/": frozenset({"model", "errors", "ports", "frameworks", "reduce", "attribution", "census"}),
+    "diagnose/": frozenset({"model", "errors", "ports", "frameworks", "rates", "reduce", "attribution", "census"}),
     "render/": frozenset({"model"}),
     "cli/": frozenset(
         {
@@ -34,6 +35,7 @@ ROOMS: dict[str, frozenset[str]] = {
             "frameworks",
             "profiles",
             "config",
+            "rates",
             "reduce",
             "attribution",
             "execute",

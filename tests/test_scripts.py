@@ -17,6 +17,7 @@ from textwrap import dedent
 import pytest
 
 import pooldiag
+from tests.pages import PAGES
 
 CHECKOUT = Path(__file__).parent.parent
 SCRIPTS = (CHECKOUT / ".ci" / "run", *sorted((CHECKOUT / "scripts").iterdir()))
@@ -352,6 +353,7 @@ def test_source_distribution_holds_sources_only(tmp_path: Path) -> None:
     with tarfile.open(build("sdist", tmp_path)) as archive:
         packed = {name.partition("/")[2] for name in archive.getnames()}
     assert {"pooldiag/__init__.py", "scripts/test", "tests/test_scripts.py", "LICENSE", "CHANGELOG.md"} <= packed
+    assert {str(page.relative_to(CHECKOUT)) for page in PAGES} <= packed
     assert not {name for name in packed if name.startswith((".venv", ".pooldiag", "build/", "dist/"))}
 
 

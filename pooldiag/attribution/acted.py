@@ -69,17 +69,21 @@ def _by_counter(
 
 def _why_inert(arm: Arm, beforehand: Beforehand) -> Iterator[str]:
     """Yield what the target's files say about why a switch did nothing."""
-    missing = _missing(arm, beforehand)
+    missing = _missing(_switches(arm), beforehand)
     if missing and beforehand.searchable:
         yield f"neither the binary nor its libraries name {missing}"
     elif ENVIRONMENT_CALLS & beforehand.names:
         yield "the target calls setenv or putenv, so the arm may have been undone"
 
 
-def _missing(arm: Arm, beforehand: Beforehand) -> str:
-    """List the arm's own variables that no file of the target names."""
-    own = (name for name, _ in arm.environment.set if name not in arm.shared)
-    return ", ".join(name for name in own if name not in beforehand.names)
+def _switches(arm: Arm) -> list[str]:
+    """Return the variables that are the arm's own."""
+    return [name for name, _ in arm.environment.set if name not in arm.shared]
+
+
+def _missing(names: Sequence[str], beforehand: Beforehand) -> str:
+    """List the variables that no file of the target names."""
+    return ", ".join(name for name in names if name not in beforehand.names)
 
 
 def _values(rule: CounterRule, outcomes: Sequence[Outcome]) -> list[int]:
@@ -112,14 +116,14 @@ def _by_canary(arm: Arm, beforehand: Beforehand, *, changed: bool) -> tuple[Acte
 
 def _by_name(arm: Arm, beforehand: Beforehand, *, changed: bool) -> tuple[Acted, str]:
     """Look for the arm's variables. A switch that nobody measured and that changes nothing may be none."""
-    wanted = [name for name, _ in arm.environment.set if name not in arm.shared]
+    wanted = _switches(arm)
     if PRELOAD in wanted:
         wanted = [PRELOAD]  # what is preloaded reads the others
     if not wanted:
         return Acted.UNPROVEN, "no variable and no counter to go by"
     if not beforehand.searchable:
         return Acted.UNPROVEN, "not an ELF file: its text does not tell what it starts"
-    missing = ", ".join(name for name in wanted if name not in beforehand.names)
+    missing = _missing(wanted, beforehand)
     if missing and not arm.late:
         return Acted.INERT, f"neither the binary nor its libraries name {missing}"
     if not changed and missing:

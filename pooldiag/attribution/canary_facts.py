@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pooldiag.model.arms import Acted, CanaryRule
 
-Observed = Mapping[tuple[str, str], tuple[str, ...]]
+CanaryFacts = Mapping[tuple[str, str], tuple[str, ...]]
 """Place (`blocks of 200 bytes`) and fact (`handed`) to the values that were seen."""
 
 _LINE = re.compile(r"(blocks of \d+ bytes[a-z ]*): ((?:\w+=\S+ ?)+)")
@@ -27,7 +27,7 @@ _WORDS = {
 _VERBS = {"handed": "come filled with", "fresh": "come filled, the first time, with", "freed": "are overwritten with"}
 
 
-def observed(lines: Iterable[bytes]) -> Observed:
+def observed(lines: Iterable[bytes]) -> CanaryFacts:
     """Read what a canary printed."""
     matches = (_LINE.fullmatch(line.decode(errors="replace").strip()) for line in lines)
     return {
@@ -49,7 +49,7 @@ class _Check:
     already: bool  # right without the arm, too: it tells nothing of the arm
 
 
-def judge(rule: CanaryRule, under_arm: Observed, without: Observed) -> tuple[Acted, str] | None:
+def judge(rule: CanaryRule, under_arm: CanaryFacts, without: CanaryFacts) -> tuple[Acted, str] | None:
     """Say whether an arm acted; None when what the canary saw settles nothing, or it saw nothing."""
     checks = tuple(_checks(rule, under_arm, without))
     telling = [check for check in checks if not check.already]
@@ -57,15 +57,15 @@ def judge(rule: CanaryRule, under_arm: Observed, without: Observed) -> tuple[Act
         return None
     wrong = [check for check in checks if not check.right]
     if not wrong:
-        return Acted.PROVEN, f"canary: {_told(checks, telling)}"
+        return Acted.PROVEN, f"canary: {_in_words(checks, telling)}"
     partly = any(check.right for check in telling)
     advice = rule.partly if partly else rule.inert
     first = [check for check in wrong if check.fact == wrong[0].fact]
-    words = f"{'partly inert: ' if partly else ''}{_told(checks, first)}"
+    words = f"{'partly inert: ' if partly else ''}{_in_words(checks, first)}"
     return Acted.INERT, words if advice is None else f"{words}: {advice}"
 
 
-def _checks(rule: CanaryRule, under_arm: Observed, without: Observed) -> Iterator[_Check]:
+def _checks(rule: CanaryRule, under_arm: CanaryFacts, without: CanaryFacts) -> Iterator[_Check]:
     for fact, allowed in rule.expects:
         for place, other in under_arm:
             if other == fact and (place, fact) in without:
@@ -85,7 +85,7 @@ def _right(values: Iterable[str], allowed: Sequence[str]) -> bool:
     return all(value in allowed or (filled and value.startswith("0x") and value != "0x00") for value in values)
 
 
-def _told(checks: Sequence[_Check], some: Sequence[_Check]) -> str:
+def _in_words(checks: Sequence[_Check], some: Sequence[_Check]) -> str:
     """Say in words what was seen, each observation once; where all blocks show it, say so."""
     found: dict[str, list[str]] = {}
     for check in some:
@@ -102,7 +102,7 @@ def _places(places: Sequence[str], everywhere: int) -> str:
     """Name places in short: a second thread is left out where the first one is the same."""
     if len(places) == everywhere:
         return "all blocks"
-    told = [
+    named = [
         place for place in places if place.removesuffix(_SECOND) == place or place.removesuffix(_SECOND) not in places
     ]
-    return _BLOCKS + " and ".join(place.removeprefix(_BLOCKS) for place in told)
+    return _BLOCKS + " and ".join(place.removeprefix(_BLOCKS) for place in named)

@@ -7,45 +7,52 @@ the wanted share of the posterior, when no arm can tell anything more, or when t
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
-from pooldiag.attribution.mechanisms import MECHANISMS
-from pooldiag.attribution.posterior import (
-    CATCH_ALL,
-    HYPOTHESES,
-    alike,
-    counts_of,
-    evidence_against,
-    information,
-    next_red,
-    posterior,
-    shared_counts,
-)
-from pooldiag.attribution.rates import greens_until, rate_of
+from pooldiag.attribution.mechanisms import ROLES
+from pooldiag.attribution.posterior import HYPOTHESES, SHARED, Posterior, posterior
 from pooldiag.attribution.role_evidence import RoleEvidence
 from pooldiag.model.arms import Role
-from pooldiag.model.attributions import Attribution, Candidate, Prediction, RuledOut, Status
+from pooldiag.model.attributions import Attribution, Candidate, Mechanism, Prediction, RuledOut, Status
 from pooldiag.model.readings import Sight, Signature
 from pooldiag.model.settings import BASELINE_RUNS, DEFAULT_CONFIDENCE, DEFAULT_MAX_RUNS
 from pooldiag.model.words import percent
-
-STILL_POSSIBLE = 0.01
-"""A mechanism with a smaller share of the posterior is ruled out."""
+from pooldiag.rates import greens_until, next_red, rate_of
 
 PROBES_OF_A_GREEN = (Role.BYPASS, Role.POISON_N)
-_LEAST_BITS = 1e-6
-_LITTLE_BITS = 0.02
-_WORTH_NAMING_BITS = 0.05
+"""The roles that turn red what a pool hides: the two hidden mechanisms of the table predict it for no other."""
+
+STILL_POSSIBLE = 0.01
+"""A mechanism with a smaller share of the posterior is ruled out: the default confidence leaves that for all others."""
+
+# These are chosen, none is measured by itself: `scripts/calibrate` shows what they make together of known faults.
+_LEAST_BITS = 1e-6  # nothing, but for rounding
+_LITTLE_BITS = 0.02  # of such runs, all that are allowed by default tell little more than one bit together
+_WORTH_NAMING_BITS = 0.05  # more than a little: for an arm that is missing the user has to do something
 _LEAST_SECONDS = 1.0  # runs shorter than that cost alike
-_NEARLY_BEST = 0.3  # of equally informative arms the one that ran least is taken
-_FRUITLESS_RUNS = 2
-_SETTLING_RUNS = 16
+_NEARLY_BEST = 0.3  # of about equally informative arms the one that ran least is taken
+_FRUITLESS_RUNS = 2  # one may be chance
+_SETTLING_RUNS = 16  # a fault at 70 % is red so often in a row once in 300 times; 12, once in 72, were too few
+
+
+class StopReason(StrEnum):
+    """Why the runs end: a sentence, with gaps for what it is about."""
+
+    RUNS = "{} runs are spent"
+    BUDGET = "the budget of {:g} s is spent"
+    GREEN = "nothing is red"
+    REPEATED = "every arm ran {} times"
+    DECIDED = "{} has {} of the posterior"
+    TIED = "the arms that can be run do not tell the candidates apart"
+    EXHAUSTED = "no arm that can be run would tell more"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopRule:
     """How far a diagnosis may go. With `repeat` every arm runs so often, whatever the runs show.
 
-    `own_pool`: the allocator is one that the suite may itself test, not the C library's.
+    `own_pool`: the allocator is one that the suite may itself test, not the C library's. `bisected`: the cases are
+    those that a bisection left.
     """
 
     confidence: float = DEFAULT_CONFIDENCE
@@ -53,6 +60,7 @@ class StopRule:
     budget_seconds: float | None = None
     repeat: int | None = None
     own_pool: bool = True
+    bisected: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,63 +73,64 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """The next role to run; or None, and in words why not."""
+class Stop:
+    """That the runs end, and why; `said` fills the gaps of the sentence."""
 
-    role: Role | None
-    reason: str
+    reason: StopReason
+    said: tuple[str | float, ...] = ()
+
+    def __str__(self) -> str:
+        """Say it."""
+        return self.reason.format(*self.said)
 
 
-def next_step(evidence: Sequence[RoleEvidence], plan: StopRule, spent: Spent) -> Step:
-    """Decide what to do next; what may be spent bounds everything."""
-    if (end := _out_of_budget(plan, spent)) is not None:
-        return Step(role=None, reason=end)
+def next_step(evidence: Sequence[RoleEvidence], plan: StopRule, spent: Spent) -> Role | Stop:
+    """Decide which role to run next, or to end; what may be spent bounds everything."""
+    if (stop := _out_of_budget(plan, spent)) is not None:
+        return stop
     if (role := _first_of_all(evidence, plan)) is not None:
-        return Step(role=role, reason="the baseline comes first, and a green one is asked what the pool hides")
+        return role
     if not _any_red(evidence):
-        return Step(role=None, reason="nothing is red")
-    if plan.repeat is not None:
-        role = next((known.role for known in evidence if len(known.sights) < plan.repeat), None)
-        return Step(role=role, reason=f"every arm ran {plan.repeat} times")
-    if (end := _enough(evidence, plan)) is not None:
-        return Step(role=_needed(evidence), reason=end)
-    return Step(role=_most_informative(evidence, spent), reason="no arm that can be run would tell more")
+        return Stop(reason=StopReason.GREEN)
+    if (repeat := plan.repeat) is not None:
+        few = (known.role for known in evidence if len(known.sights) < repeat)
+        return next(few, Stop(reason=StopReason.REPEATED, said=(repeat,)))
+    believed = posterior(evidence)
+    if (stop := _enough(believed, plan)) is not None:
+        return _needed(believed) or stop
+    return _most_informative(believed, spent) or Stop(reason=StopReason.EXHAUSTED)
 
 
-def _needed(evidence: Sequence[RoleEvidence]) -> Role | None:
+def _needed(believed: Posterior) -> Role | None:
     """Return an arm that the leading mechanism needs an answer of, and that was not asked."""
-    weights = posterior(evidence)
-    leader = max(weights, key=lambda name: weights[name])
-    needs = next((mechanism.needs for mechanism in MECHANISMS if mechanism.id == leader), ())
-    return next((known.role for known in evidence if known.role in needs and not known.sights), None)
+    needs = () if believed.leader.mechanism is None else believed.leader.mechanism.needs
+    return next((known.role for known in believed.evidence if known.role in needs and not known.sights), None)
 
 
-def _out_of_budget(plan: StopRule, spent: Spent) -> str | None:
+def _out_of_budget(plan: StopRule, spent: Spent) -> Stop | None:
     if spent.runs >= plan.max_runs:
-        return f"{spent.runs} runs are spent"
+        return Stop(reason=StopReason.RUNS, said=(spent.runs,))
     if plan.budget_seconds is not None and spent.seconds >= plan.budget_seconds:
-        return f"the budget of {plan.budget_seconds:g} s is spent"
+        return Stop(reason=StopReason.BUDGET, said=(plan.budget_seconds,))
     return None
 
 
-def _enough(evidence: Sequence[RoleEvidence], plan: StopRule) -> str | None:
+def _enough(believed: Posterior, plan: StopRule) -> Stop | None:
     """Say why no further run is needed; None when one is."""
-    weights = posterior(evidence)
-    leader = max(weights, key=lambda name: weights[name])
-    if weights[leader] >= plan.confidence:
-        return f"{leader} has {percent(weights[leader])} of the posterior"
-    if _tied(evidence, weights, leader, plan.confidence) or _settled(evidence):
-        return "the arms that can be run do not tell the candidates apart"
+    if believed.confidence >= plan.confidence:
+        return Stop(reason=StopReason.DECIDED, said=(believed.leader.id, percent(believed.confidence)))
+    if _tied(believed, plan.confidence) or _settled(believed.evidence):
+        return Stop(reason=StopReason.TIED)
     return None
 
 
-def _tied(evidence: Sequence[RoleEvidence], weights: Mapping[str, float], leader: str, confidence: float) -> bool:
+def _tied(believed: Posterior, confidence: float) -> bool:
     """Tell whether the leader shares its predictions for all arms with another, and little else is left to learn."""
-    roles = [known.role for known in evidence if _can_tell(known)]
-    shared = sum(weights[name] for name in alike(leader, roles))
-    if weights[leader] >= confidence * shared:
+    roles = [known.role for known in believed.evidence if _can_tell(known)]
+    shared = believed.alike(roles)
+    if believed.confidence >= confidence * shared:
         return False
-    return shared >= confidence or max(information(evidence, role) for role in roles) < _LITTLE_BITS
+    return shared >= confidence or max(believed.information(role) for role in roles) < _LITTLE_BITS
 
 
 def _settled(evidence: Sequence[RoleEvidence]) -> bool:
@@ -151,18 +160,18 @@ def _of(evidence: Sequence[RoleEvidence], role: Role) -> RoleEvidence:
     return next((known for known in evidence if known.role is role), RoleEvidence(role=role))
 
 
-def _most_informative(evidence: Sequence[RoleEvidence], spent: Spent) -> Role | None:
+def _most_informative(believed: Posterior, spent: Spent) -> Role | None:
     """Return the arm to run: most bits a second, and of nearly equal ones the one that ran least."""
     usual = max(_LEAST_SECONDS, spent.of_role.get(Role.BASELINE, 0.0))
     worth: dict[Role, float] = {}
-    for known in evidence:
-        bits = information(evidence, known.role) if _can_tell(known) else 0.0
+    for known in believed.evidence:
+        bits = believed.information(known.role) if _can_tell(known) else 0.0
         if bits > _LEAST_BITS:
             worth[known.role] = bits / _power_of_two(max(_LEAST_SECONDS, spent.of_role.get(known.role, usual)))
     if not worth:
         return None
     best = max(worth.values())
-    runs = {known.role: len(known.sights) for known in evidence}
+    runs = {known.role: len(known.sights) for known in believed.evidence}
     near = [role for role, value in worth.items() if value >= _NEARLY_BEST * best]
     return min(near, key=lambda role: (runs[role], -worth[role]))
 
@@ -173,7 +182,7 @@ def _power_of_two(seconds: float) -> float:
 
 
 def _can_tell(known: RoleEvidence) -> bool:
-    """Leave out arms that are no evidence, and those that showed nothing of use however often they ran."""
+    """Leave out arms that are not evidence, and those that showed nothing of use however often they ran."""
     if known.sights and not known.counts:
         return False
     fruitless = known.sights.count(Sight.NOTHING) + known.sights.count(Sight.NEW_RED)
@@ -181,101 +190,87 @@ def _can_tell(known: RoleEvidence) -> bool:
 
 
 def conclude(
-    evidence: Sequence[RoleEvidence], *, signature: Signature | None, plan: StopRule, reason: str | None = None
+    evidence: Sequence[RoleEvidence], *, signature: Signature | None, plan: StopRule, stop: Stop | None = None
 ) -> Attribution:
-    """Return what the runs establish about the signature; `reason` says why they ended."""
+    """Return what the runs establish about the signature; `stop` says why they ended."""
+    rule = None if stop is None else str(stop)
     if not _any_red(evidence):
         unasked = _first_of_all(evidence, plan)
         open_questions = (*_new_reds(evidence), *(() if unasked is None else (f"green: {unasked} was not asked",)))
         status = Status.UNRESOLVED if open_questions else Status.GREEN
-        return Attribution(signature=None, status=status, not_established=open_questions, rule=reason)
-    weights = posterior(evidence)
-    leader = max(weights, key=lambda name: weights[name])
-    innocent = tuple(_innocent(signature, leader))
-    doubts = (*(innocent if plan.own_pool else ()), *_unanswered(evidence, leader))
-    decided = weights[leader] >= plan.confidence and not doubts
-    established = decided and leader != CATCH_ALL
-    ruled_out = tuple(_ruled_out(evidence, weights, leader))
-    left = _candidates(weights, gone={entry.mechanism for entry in ruled_out})
+        return Attribution(signature=None, status=status, not_established=open_questions, rule=rule)
+    believed = posterior(evidence)
+    row, confidence = believed.leader.mechanism, believed.confidence
+    innocent = tuple(_innocent(signature, row))
+    doubts = (*(innocent if plan.own_pool else ()), *_unanswered(believed))
+    decided = confidence >= plan.confidence and not doubts
+    established = row if decided else None
+    ruled_out = tuple(_ruled_out(believed))
+    left_open = () if established is None else established.leaves_open
+    to_bisect = () if established is None or plan.bisected else established.open_to_bisection
     return Attribution(
         signature=signature,
-        status=Status.ESTABLISHED if established else Status.UNRESOLVED,
-        mechanism=leader if decided else None,
-        confidence=weights[leader] if decided else None,
-        rate=rate_of(*_red_of_all(shared_counts(evidence, leader))),
-        rule=reason,
-        candidates=left,
+        status=Status.UNRESOLVED if established is None else Status.ESTABLISHED,
+        mechanism=believed.leader.id if decided else None,
+        confidence=confidence if decided else None,
+        rate=rate_of(*believed.red_of_leader),
+        rule=rule,
+        candidates=_candidates(believed, gone={entry.mechanism for entry in ruled_out}),
         ruled_out=ruled_out,
-        not_established=tuple(
-            dict.fromkeys((*innocent, *doubts, *_open_questions(evidence, leader if established else None)))
-        ),
-        separators=() if decided else tuple(_separators(evidence)),
+        not_established=tuple(dict.fromkeys((*innocent, *doubts, *left_open, *to_bisect, *_new_reds(evidence)))),
+        separators=() if decided else tuple(_separators(believed)),
     )
 
 
-def _innocent(signature: Signature | None, leader: str) -> Iterator[str]:
+def _innocent(signature: Signature | None, row: Mechanism | None) -> Iterator[str]:
     """Yield the innocent explanation that a red of this kind has as well."""
-    for mechanism in MECHANISMS:
-        if mechanism.id == leader and signature is not None and signature.kind in mechanism.unless:
-            yield f"{mechanism.title}: {mechanism.alternative}"
+    if row is not None and signature is not None and signature.kind in row.unless:
+        yield f"{row.title}: {row.alternative}"
 
 
-def _unanswered(evidence: Sequence[RoleEvidence], leader: str) -> Iterator[str]:
+def _unanswered(believed: Posterior) -> Iterator[str]:
     """Yield the arms whose answer the leader needs and that gave none."""
-    counts = counts_of(evidence)
-    for mechanism in MECHANISMS:
-        for known in evidence if mechanism.id == leader else ():
-            if known.role in mechanism.needs and known.sights and known.counts and not sum(counts[known.role]):
-                yield f"{mechanism.title}: {known.role} gave no answer about this red"
+    row = believed.leader.mechanism
+    if row is None:
+        return
+    for known in believed.evidence:
+        if known.role in row.needs and known.sights and known.counts and not sum(believed.counts[known.role]):
+            yield f"{row.title}: {known.role} gave no answer about this red"
 
 
 def greens_needed(baseline: Sequence[Sight], *, greens: int, confidence: float) -> int:
     """Return how many more greens an arm needs until chance explains them less often than 1 - `confidence`."""
-    rate = next_red(baseline.count(Sight.SAME_RED), baseline.count(Sight.GREEN))
-    return max(0, greens_until(rate, confidence) - greens)
+    rate = next_red(SHARED, baseline.count(Sight.SAME_RED), baseline.count(Sight.GREEN))
+    return max(0, greens_until(rate, 1 - confidence) - greens)
 
 
-def _red_of_all(counts: tuple[int, int]) -> tuple[int, int]:
-    return counts[0], sum(counts)
-
-
-def _candidates(weights: Mapping[str, float], gone: set[str]) -> tuple[Candidate, ...]:
+def _candidates(believed: Posterior, gone: set[str]) -> tuple[Candidate, ...]:
     """Return the mechanisms that are not ruled out, the most probable first."""
-    left = [name for name in weights if name not in gone and name != CATCH_ALL]
-    left.sort(key=lambda name: -weights[name])
-    return tuple(Candidate(mechanism=name, posterior=weights[name]) for name in left)
+    left = [one.id for one in HYPOTHESES if one.mechanism is not None and one.id not in gone]
+    left.sort(key=lambda name: -believed.weights[name])
+    return tuple(Candidate(mechanism=name, posterior=believed.weights[name]) for name in left)
 
 
-def _ruled_out(evidence: Sequence[RoleEvidence], weights: Mapping[str, float], leader: str) -> Iterator[RuledOut]:
+def _ruled_out(believed: Posterior) -> Iterator[RuledOut]:
     """Yield the mechanisms that have next to nothing of the posterior, with the arm that weighs most against each."""
-    for mechanism in MECHANISMS:
-        if mechanism.id == leader or weights[mechanism.id] >= STILL_POSSIBLE:
+    for other in HYPOTHESES:
+        if other.mechanism is None or other is believed.leader or believed.weights[other.id] >= STILL_POSSIBLE:
             continue
-        against = evidence_against(evidence, mechanism.id, leader)
-        for role in sorted(against, key=lambda role: against[role]):
-            entry = _contradiction(_of(evidence, role), mechanism.predictions[role], mechanism.id)
-            if entry is not None:
-                yield entry
-                break
+        found = (_contradiction(_of(believed.evidence, role), other.mechanism) for role in believed.against(other))
+        yield from (entry for entry in list(filter(None, found))[:1])
 
 
 _CONTRARY = {Prediction.SAME_RED: Sight.GREEN, Prediction.NEW_RED: Sight.GREEN, Prediction.GREEN: Sight.SAME_RED}
 _AS_SEEN = {Sight.GREEN: Prediction.GREEN, Sight.SAME_RED: Prediction.SAME_RED}
 
 
-def _contradiction(known: RoleEvidence, expected: Prediction, mechanism: str) -> RuledOut | None:
+def _contradiction(known: RoleEvidence, row: Mechanism) -> RuledOut | None:
+    expected = row.predictions[known.role]
     contrary = _CONTRARY.get(expected)
     run = None if contrary is None else known.first(contrary)
     if run is None or contrary is None:
         return None
-    return RuledOut(mechanism=mechanism, arm=known.role, run=run, expected=expected, saw=_AS_SEEN[contrary])
-
-
-def _open_questions(evidence: Sequence[RoleEvidence], established: str | None) -> Iterator[str]:
-    for mechanism in MECHANISMS:
-        if mechanism.id == established:
-            yield from mechanism.leaves_open
-    yield from _new_reds(evidence)
+    return RuledOut(mechanism=row.id, arm=known.role, run=run, expected=expected, saw=_AS_SEEN[contrary])
 
 
 def _new_reds(evidence: Sequence[RoleEvidence]) -> Iterator[str]:
@@ -286,9 +281,7 @@ def _new_reds(evidence: Sequence[RoleEvidence]) -> Iterator[str]:
             yield f"{known.role}: {count}/{len(known.sights)} runs show another red, which is no evidence for this one"
 
 
-def _separators(evidence: Sequence[RoleEvidence]) -> Iterator[Role]:
+def _separators(believed: Posterior) -> Iterator[Role]:
     """Yield the roles that were not seen and would tell, the most telling first."""
-    seen = {role for role, counts in counts_of(evidence).items() if sum(counts)}
-    missing = {role for one in HYPOTHESES for role in one.predictions} - seen
-    bits = {role: information(evidence, role) for role in missing}
-    yield from sorted((role for role in missing if bits[role] > _WORTH_NAMING_BITS), key=lambda role: -bits[role])
+    bits = {role: believed.information(role) for role in ROLES if not any(believed.counts.get(role, ()))}
+    yield from sorted((role for role in bits if bits[role] > _WORTH_NAMING_BITS), key=lambda role: -bits[role])

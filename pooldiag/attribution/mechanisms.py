@@ -4,10 +4,7 @@ from pooldiag.model.arms import Role
 from pooldiag.model.attributions import Mechanism, Prediction
 from pooldiag.model.readings import SignatureKind
 
-BISECT = "bisect the order"
-"""How a question ends that a bisection answers."""
-
-_ROLES = (
+ROLES = (
     Role.BASELINE,
     Role.BYPASS,
     Role.EXACT,
@@ -17,11 +14,12 @@ _ROLES = (
     Role.SERIAL,
     Role.ISOLATE,
 )
+"""Every role that the table predicts, in its order."""
 
 
 def _row(predictions: str) -> dict[Role, Prediction]:
-    """Read `R G R ...` as one prediction a role, in the order of `_ROLES`."""
-    return {role: Prediction(letter) for role, letter in zip(_ROLES, predictions.split(), strict=True)}
+    """Read `R G R ...` as one prediction a role, in the order of `ROLES`."""
+    return {role: Prediction(letter) for role, letter in zip(ROLES, predictions.split(), strict=True)}
 
 
 MECHANISMS: tuple[Mechanism, ...] = (
@@ -30,7 +28,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         title="block reuse across devices",
         meaning="the pool handed a block that one device's allocator made to a buffer of another device",
         advice="Put the device into the key of the pool's free list, and let a pool refuse a foreign backend.",
-        leaves_open=(f"which earlier case left the block: {BISECT}",),
+        open_to_bisection=("which earlier case left the block: bisect the order",),
         predictions=_row("R G R G G R R G"),
     ),
     Mechanism(
@@ -73,7 +71,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         title="state between cases, outside the pool",
         meaning="an earlier case leaves state that no pool holds (a static, a file, a device setting)",
         advice="Leave the pool alone; look for globals, files and settings that the victim shares with earlier cases.",
-        leaves_open=(f"which earlier case leaves the state: {BISECT}",),
+        open_to_bisection=("which earlier case leaves the state: bisect the order",),
         predictions=_row("R R R R R R R G"),
     ),
     Mechanism(

@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 
 from pooldiag.attribution.reading import cleared
-from pooldiag.attribution.signatures import OUTPUT, same_red
+from pooldiag.attribution.signatures import is_at, same_red
 from pooldiag.model.cases import Case
 from pooldiag.model.outcomes import CaseResult, CaseStatus, Outcome
-from pooldiag.model.readings import Reading, RunReading, Signature, SignatureKind
-
-_NOT_REACHED = "not reached"
+from pooldiag.model.readings import PlaceKind, Reading, RunReading, Signature
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,11 +21,6 @@ class Question:
     asserts: bool = False
 
 
-def not_reached(victim: Case) -> Signature:
-    """Return the signature of a victim that never began."""
-    return Signature(kind=SignatureKind.COUNT, case=victim.name, place=_NOT_REACHED)
-
-
 def answer(outcome: Outcome, reading: RunReading, question: Question) -> Reading:
     """Read a run for a search: red, green, or void where it says nothing about this red.
 
@@ -37,7 +30,7 @@ def answer(outcome: Outcome, reading: RunReading, question: Question) -> Reading
     wanted = question.signature
     if reading.reading is Reading.VOID:
         return Reading.VOID
-    if wanted.place == _NOT_REACHED and question.victim is not None:
+    if is_at(wanted, PlaceKind.NOT_REACHED) and question.victim is not None:
         return Reading.GREEN if result_of(outcome, question.victim) else Reading.RED
     if any(same_red(found, wanted) for found in reading.signatures):
         return Reading.RED
@@ -71,5 +64,5 @@ def _passed(outcome: Outcome, question: Question) -> bool:
 
 def _uneventful(outcome: Outcome, reading: RunReading) -> bool:
     """Tell whether a beginning of the order ran to its end; an output that a later case writes cannot be there yet."""
-    rest = [found for found in reading.signatures if not (found.place or "").startswith(OUTPUT)]
+    rest = [found for found in reading.signatures if not is_at(found, PlaceKind.LACK)]
     return outcome.finished == outcome.selected and all(found.case is not None for found in rest)

@@ -1,14 +1,14 @@
 """From outcome to reading: what outranks what is decided here, and nowhere else."""
 
-from pooldiag.attribution.signatures import OUTPUT, is_about_output, signatures
-from pooldiag.model.outcomes import CaseResult, CaseStatus, Outcome
+from pooldiag.attribution.signatures import output_of, signatures
+from pooldiag.model.outcomes import CaseStatus, Outcome
 from pooldiag.model.readings import Reading, RunReading, Sight, Signature
 from pooldiag.model.runs import Ending
 
 
 def read(outcome: Outcome) -> RunReading:
     """Read one outcome: void first, then the ending, the counts, the outputs; summary text counts for nothing."""
-    vacuous = tuple(result.case.name for result in outcome.report.results if _vacuous(result))
+    passed = (result for result in outcome.report.results if result.status is CaseStatus.PASSED)
     reason = _void_reason(outcome)
     if reason is not None:
         return RunReading(run=outcome.run, reading=Reading.VOID, void_reason=reason, notes=outcome.notes)
@@ -17,13 +17,9 @@ def read(outcome: Outcome) -> RunReading:
         run=outcome.run,
         reading=Reading.RED if found else Reading.GREEN,
         signatures=found,
-        vacuous=vacuous,
+        vacuous=tuple(result.case.name for result in passed if not result.assertions),
         notes=outcome.notes,
     )
-
-
-def _vacuous(result: CaseResult) -> bool:
-    return result.status is CaseStatus.PASSED and result.assertions == 0
 
 
 def _void_reason(outcome: Outcome) -> str | None:
@@ -45,24 +41,15 @@ def _stopped(outcome: Outcome) -> str | None:
 
 
 def _misled(outcome: Outcome) -> str | None:
-    """Say why the report of a run that ended by itself is no report of it."""
-    if (child := _crashed_child(outcome)) is not None:
-        return f"a child of the target wrote its crash in {child} into the report; the target itself ended well"
-    ended = outcome.completed.ending is Ending.EXITED
-    if outcome.selection is not None and not outcome.report.results and ended:
-        return _nothing_ran(outcome)
-    return None
-
-
-def _crashed_child(outcome: Outcome) -> str | None:
-    """Name the case in which a forked child crashed; None when none did.
-
-    A child has the framework's signal handlers, and writes the end of the report; a process that crashed
-    itself does not exit with 0.
-    """
+    """Say why the report of a run that ended by itself does not speak for it."""
+    if outcome.completed.ending is not Ending.EXITED:
+        return None
+    # A forked child has the framework's signal handlers, and writes the end of the report; a process that crashed
+    # itself does not exit with 0.
     crashed = [one.case.name for one in outcome.report.results if one.status is CaseStatus.CRASHED]
-    ended_well = outcome.completed.ending is Ending.EXITED and outcome.completed.exit_code == 0
-    return crashed[-1] if crashed and ended_well else None
+    if crashed and outcome.completed.ended_well:
+        return f"a child of the target wrote its crash in {crashed[-1]} into the report; the target itself ended well"
+    return _nothing_ran(outcome) if outcome.selection is not None and not outcome.report.results else None
 
 
 def _nothing_ran(outcome: Outcome) -> str | None:
@@ -91,17 +78,14 @@ def sight(outcome: Outcome, reading: RunReading, *, signature: Signature | None,
 
 def cleared(outcome: Outcome, signature: Signature) -> bool:
     """Tell whether an outcome without the signature really ran what showed it."""
-    if outcome.selection is None:
-        return _written(outcome, signature) if is_about_output(signature) else True
-    if signature.case is not None:
+    if outcome.selection is not None and signature.case is not None:
         victims = [result for result in outcome.report.results if result.case.name == signature.case]
         return bool(victims) and all(victim.status is CaseStatus.PASSED and victim.assertions for victim in victims)
-    whole = outcome.finished == outcome.selected
-    return whole and (_written(outcome, signature) if is_about_output(signature) else True)
+    whole = outcome.selection is None or outcome.finished == outcome.selected
+    return whole and _written(outcome, output_of(signature))
 
 
-def _written(outcome: Outcome, signature: Signature) -> bool:
-    """Tell whether the output that the signature names was written and counted in this run."""
+def _written(outcome: Outcome, name: str | None) -> bool:
+    """Tell whether an output was written and counted in this run; where no output is asked for, it was."""
     counted = {output.path for output in outcome.outputs if output.census is not None}
-    names = counted | {line.name for line in outcome.printed}
-    return any(signature.place == name or (signature.place or "").startswith(f"{OUTPUT}{name}: ") for name in names)
+    return name is None or name in counted | {line.name for line in outcome.printed}

@@ -5,19 +5,20 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
+from pooldiag.model.cases import Case
 from pooldiag.model.outcomes import CaseResult, CaseStatus, Outcome, OutputFile
-from pooldiag.model.readings import Signature, SignatureKind
+from pooldiag.model.readings import PlaceKind, RedPlace, Signature, SignatureKind
 from pooldiag.model.runs import Completed, Ending
 from pooldiag.model.signals import signal_name, signal_of_exit_code
 
 _NUMBERS = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
-OUTPUT = "output "
-"""How the place of a signature about an absent or short output begins."""
-
+# The words of places that are neither a source line nor a message.
 _FIRST, _BETWEEN, _LAST = "before the first case", "between two cases", "after the last case"
 _ENDED_AFTER, _NEVER_STARTED = "ended after ", "never started: "
 _AMONG_CASES = (_FIRST, _BETWEEN, _LAST, _ENDED_AFTER, _NEVER_STARTED)
+_OUTPUT = "output "
+_NOT_REACHED = "not reached"
 
 
 def signatures(outcome: Outcome) -> tuple[Signature, ...]:
@@ -25,9 +26,8 @@ def signatures(outcome: Outcome) -> tuple[Signature, ...]:
     if outcome.parts:
         return tuple(dict.fromkeys(found for part in outcome.parts for found in signatures(part)))
     ending = _ending(outcome)
-    failures = tuple(_failures(outcome))
-    rest = () if ending or failures else tuple(_unexplained(outcome))
-    return tuple(dict.fromkeys((*ending, *failures, *rest, *_outputs(outcome))))
+    inside = (*(() if ending is None else (ending,)), *_failures(outcome))
+    return tuple(dict.fromkeys((*(inside or _unexplained(outcome)), *_outputs(outcome))))
 
 
 def same_red(found: Signature, wanted: Signature) -> bool:
@@ -38,14 +38,54 @@ def same_red(found: Signature, wanted: Signature) -> bool:
     return _anywhere(found) == _anywhere(wanted)
 
 
-def is_about_output(signature: Signature) -> bool:
-    """Tell whether a red is in a declared output, or in the lack of one."""
-    return signature.kind is SignatureKind.NAN or (signature.place or "").startswith(OUTPUT)
+def output_of(signature: Signature) -> str | None:
+    """Name the output that a red is in, or that is absent or short; None for a red that is about none."""
+    return None if signature.place is None else signature.place.output
+
+
+def is_at(signature: Signature, kind: PlaceKind) -> bool:
+    """Tell whether the place of a red is of this kind."""
+    return signature.place is not None and signature.place.kind is kind
+
+
+def not_reached(victim: Case) -> Signature:
+    """Return the signature of a victim that never began."""
+    place = RedPlace(text=_NOT_REACHED, kind=PlaceKind.NOT_REACHED)
+    return Signature(kind=SignatureKind.COUNT, case=victim.name, place=place)
+
+
+def saved_place(text: str | None, *, kind: SignatureKind, case: str | None) -> RedPlace | None:
+    """Return the place of a signature that stands in a saved report, which has its text alone."""
+    if kind is SignatureKind.COUNT and case is not None and text == _NOT_REACHED:
+        return RedPlace(text=text, kind=PlaceKind.NOT_REACHED)
+    if case is not None or text is None:
+        return _worded(text)
+    if kind is SignatureKind.NAN:
+        return _in_output(text)
+    if kind is SignatureKind.COUNT and text.startswith(_OUTPUT):
+        path, _, problem = text.removeprefix(_OUTPUT).rpartition(": ")
+        return _lack(path, problem)
+    return _among(text) if text.startswith(_AMONG_CASES) else RedPlace(text=text)
+
+
+def _worded(text: str | None) -> RedPlace | None:
+    return None if text is None else RedPlace(text=text)
+
+
+def _among(text: str) -> RedPlace:
+    return RedPlace(text=text, kind=PlaceKind.AMONG_CASES)
+
+
+def _in_output(name: str) -> RedPlace:
+    return RedPlace(text=name, kind=PlaceKind.OUTPUT, output=name)
+
+
+def _lack(path: str, problem: str) -> RedPlace:
+    return RedPlace(text=f"{_OUTPUT}{path}: {problem}", kind=PlaceKind.LACK, output=path)
 
 
 def _anywhere(signature: Signature) -> Signature:
-    among = signature.case is None and (signature.place or "").startswith(_AMONG_CASES)
-    return replace(signature, place=None) if among else signature
+    return replace(signature, place=None) if is_at(signature, PlaceKind.AMONG_CASES) else signature
 
 
 def ending_signal(completed: Completed) -> str | None:
@@ -58,19 +98,22 @@ def ending_signal(completed: Completed) -> str | None:
     return None
 
 
-def _ending(outcome: Outcome) -> tuple[Signature, ...]:
-    """Read how the run ended: crash, hang, or an end inside a case; empty for an ordinary end."""
-    broken = _broken_case(outcome)
-    if outcome.completed.ending is Ending.TIMED_OUT:
-        return (_hang(outcome, broken),)
-    if outcome.completed.ending is Ending.LOST:
-        return (_at(SignatureKind.CRASH, outcome, broken, place=outcome.completed.words),)
-    signal = ending_signal(outcome.completed) or (broken.signal if broken else None)
+def _ending(outcome: Outcome) -> Signature | None:
+    """Read how the run ended: crash, hang, or an end inside a case; None for an ordinary end."""
+    completed, broken = outcome.completed, _broken_case(outcome)
+    mark = outcome.text_marks[0] if outcome.text_marks else None
+    if completed.ending is Ending.TIMED_OUT:  # at our limit: a crash handler that deadlocked left its mark in the text
+        return _at(SignatureKind.CRASH if mark else SignatureKind.HANG, outcome, broken, place=mark)
+    if completed.ending is Ending.LOST:
+        return _at(SignatureKind.CRASH, outcome, broken, place=completed.words)
+    signal = ending_signal(completed) or (broken.signal if broken else None)
     if signal is not None:
-        return (_at(SignatureKind.CRASH, outcome, broken, signal=signal),)
-    if broken is not None:
-        return (_cut(outcome, broken),)
-    return ()
+        return _at(SignatureKind.CRASH, outcome, broken, signal=signal)
+    if broken is None:
+        return None
+    if mark and completed.exit_code != 0:  # a sanitizer that ends the process
+        return _at(SignatureKind.CRASH, outcome, broken, place=mark)
+    return _at(SignatureKind.COUNT, outcome, broken, place=f"{completed.words} inside the case")  # `_exit`, `exit`
 
 
 def _broken_case(outcome: Outcome) -> CaseResult | None:
@@ -79,20 +122,6 @@ def _broken_case(outcome: Outcome) -> CaseResult | None:
         result for result in outcome.report.results if result.status in {CaseStatus.CRASHED, CaseStatus.UNFINISHED}
     ]
     return open_cases[-1] if open_cases else None
-
-
-def _hang(outcome: Outcome, broken: CaseResult | None) -> Signature:
-    """Read a run that we ended at the limit. A crash handler that deadlocked left its mark in the text."""
-    if outcome.text_marks:
-        return _at(SignatureKind.CRASH, outcome, broken, place=outcome.text_marks[0])
-    return _at(SignatureKind.HANG, outcome, broken)
-
-
-def _cut(outcome: Outcome, broken: CaseResult) -> Signature:
-    """Read a process that left by itself inside a case: `_exit`, `exit`, or a sanitizer that ends it."""
-    if outcome.text_marks and outcome.completed.exit_code != 0:
-        return _at(SignatureKind.CRASH, outcome, broken, place=outcome.text_marks[0])
-    return _at(SignatureKind.COUNT, outcome, broken, place=f"{outcome.completed.words} inside the case")
 
 
 def _at(
@@ -104,25 +133,24 @@ def _at(
     place: str | None = None,
 ) -> Signature:
     if broken is not None:
-        return Signature(kind=kind, signal=signal, case=broken.case.name, place=place or broken.case.place)
-    return Signature(kind=kind, signal=signal, place=place or _outside(outcome))
+        return Signature(kind=kind, signal=signal, case=broken.case.name, place=_worded(place or broken.case.place))
+    return Signature(kind=kind, signal=signal, place=_worded(place) or _outside(outcome))
 
 
-def _outside(outcome: Outcome) -> str | None:
+def _outside(outcome: Outcome) -> RedPlace | None:
     """Say where outside any case a run ended; None for a black box, which has no cases."""
     if outcome.selection is None:
         return None
     if not outcome.report.results:
-        return _FIRST
-    return _LAST if outcome.finished == outcome.selected else _BETWEEN
+        return _among(_FIRST)
+    return _among(_LAST if outcome.finished == outcome.selected else _BETWEEN)
 
 
 def _failures(outcome: Outcome) -> Iterator[Signature]:
     for result in outcome.report.results:
         if result.status is CaseStatus.FAILED:
-            yield Signature(
-                kind=SignatureKind.FAILURE, case=result.case.name, place=result.place or _steady(result.message)
-            )
+            place = _worded(result.place or _steady(result.message))
+            yield Signature(kind=SignatureKind.FAILURE, case=result.case.name, place=place)
 
 
 def _steady(message: str | None) -> str | None:
@@ -134,12 +162,12 @@ def _unexplained(outcome: Outcome) -> Iterator[Signature]:
     """Yield what no case explains: cases that never started, or a bad exit code beside a green report."""
     if outcome.selected is not None and outcome.finished < outcome.selected:
         last = outcome.report.results[-1].case.name if outcome.report.results else "no case"
-        yield Signature(kind=SignatureKind.COUNT, place=f"{_ENDED_AFTER}{last}")
+        yield Signature(kind=SignatureKind.COUNT, place=_among(f"{_ENDED_AFTER}{last}"))
     elif (missing := _never_started(outcome)) is not None:
-        yield Signature(kind=SignatureKind.COUNT, place=f"{_NEVER_STARTED}{missing}")
+        yield Signature(kind=SignatureKind.COUNT, place=_among(f"{_NEVER_STARTED}{missing}"))
     elif outcome.completed.exit_code != 0 and outcome.completed.ending is not Ending.ENOUGH:
         mark = outcome.text_marks[0] if outcome.text_marks else outcome.completed.words
-        yield Signature(kind=SignatureKind.FAILURE, place=mark)
+        yield Signature(kind=SignatureKind.FAILURE, place=RedPlace(text=mark))
 
 
 def _never_started(outcome: Outcome) -> str | None:
@@ -156,13 +184,13 @@ def _outputs(outcome: Outcome) -> Iterator[Signature]:
     whole = outcome.selected is None or outcome.finished == outcome.selected
     for output in outcome.outputs:
         if output.census is not None and output.census.nan + output.census.inf:
-            yield Signature(kind=SignatureKind.NAN, place=output.path)
+            yield Signature(kind=SignatureKind.NAN, place=_in_output(output.path))
         elif output.problem is not None and whole and outcome.outputs_due:
-            yield Signature(kind=SignatureKind.COUNT, place=f"{OUTPUT}{output.path}: {output.problem}")
+            yield Signature(kind=SignatureKind.COUNT, place=_lack(output.path, output.problem))
     counted = {_stem(output) for output in outcome.outputs if output.census is not None}
     for line in outcome.printed:
         if line.nan + line.inf and line.name not in counted:
-            yield Signature(kind=SignatureKind.NAN, place=line.name)
+            yield Signature(kind=SignatureKind.NAN, place=_in_output(line.name))
 
 
 def _stem(output: OutputFile) -> str:

@@ -15,8 +15,8 @@ from pooldiag.cli.streams import say
 from pooldiag.errors import UsageError
 from pooldiag.model.arms import AllocatorProfile, Arm, Canary, CanaryRule, Confidence, Linkage
 from pooldiag.model.runs import Environment
+from pooldiag.model.words import nearest
 from pooldiag.profiles import PROFILES
-from pooldiag.profiles.switches import nearest
 
 SCHEMA = "pooldiag.profiles/1"
 

@@ -172,7 +172,7 @@ def _arms(value: object, _: Path) -> tuple[str, ...]:
     from pooldiag.model.arms import Role  # noqa: PLC0415 - as said above
 
     arms = as_table(value)
-    known = tuple(str(role) for role in Role if role not in {Role.BASELINE, Role.ISOLATE, Role.SWAP})
+    known = tuple(str(role) for role in Role if role not in {Role.BASELINE, Role.ISOLATE})
     for role in arms:
         if role not in known:
             raise UsageError(f"no switch plays the role {role!r}", hint=f"nearest: {nearest(role, known)}")

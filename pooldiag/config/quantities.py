@@ -108,7 +108,7 @@ def parse_roles(text: str, what: str = "roles") -> "tuple[Role, ...]":
     from pooldiag.model.arms import Role  # noqa: PLC0415 - as said above
 
     names = [name.strip() for name in text.split(",") if name.strip()]
-    known = {str(role): role for role in Role if role is not Role.SWAP}
+    known = {str(role): role for role in Role}
     for name in names:
         if name not in known:
             raise UsageError(f"{what}: no arm plays the role {name!r}", hint=f"nearest: {nearest(name, known)}")

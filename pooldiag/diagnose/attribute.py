@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pooldiag.attribution.acted import Beforehand, acted
-from pooldiag.attribution.engine import PROBES_OF_A_GREEN, Spent, Step, StopRule, conclude, greens_needed, next_step
-from pooldiag.attribution.mechanisms import BISECT, MECHANISMS
-from pooldiag.attribution.rates import rate_of
+from pooldiag.attribution.engine import PROBES_OF_A_GREEN, Spent, Stop, StopRule, conclude, greens_needed, next_step
+from pooldiag.attribution.mechanisms import MECHANISMS
 from pooldiag.attribution.reading import read, sight
 from pooldiag.attribution.role_evidence import RoleEvidence
 from pooldiag.attribution.signatures import same_red
@@ -26,6 +25,7 @@ from pooldiag.model.events import Planned, Reported
 from pooldiag.model.readings import Reading, Sight, Signature
 from pooldiag.model.reports import ArmResult, AttributeReport, NextCommand, Run, TargetReport
 from pooldiag.model.settings import AttributeSettings
+from pooldiag.rates import rate_of
 
 _MOST_ALONE = 200
 
@@ -90,8 +90,9 @@ class _Diagnosis:
             budget_seconds=settings.budget_seconds,
             repeat=settings.repeat,
             own_pool=settings.profile.linked is None,
+            bisected=given is not None,
         )
-        self._step: Step | None = None
+        self._stop: Stop | None = None
         self._notes: list[str] = [*tools.notes]
         self._account = Account(tools, floor=settings.floors.disk_bytes, invocation=settings.invocation)
 
@@ -153,8 +154,9 @@ class _Diagnosis:
 
     def _next_role(self) -> Role | None:
         self._leave_isolation_out()
-        self._step = next_step(self._evidence(self._signature()), self._plan, self._spent())
-        return self._step.role
+        step = next_step(self._evidence(self._signature()), self._plan, self._spent())
+        self._stop = step if isinstance(step, Stop) else None
+        return None if isinstance(step, Stop) else step
 
     def _spent(self) -> Spent:
         of_role: dict[Role, list[float]] = {}
@@ -297,11 +299,7 @@ class _Diagnosis:
     def _attribution(self, signature: Signature | None, blocked: BlockedError | None) -> Attribution:
         if blocked is not None:
             return Attribution(signature=signature, status=Status.BLOCKED)
-        reason = None if self._step is None or self._step.role is not None else self._step.reason
-        concluded = conclude(self._evidence(signature), signature=signature, plan=self._plan, reason=reason)
-        if self._given is not None:  # the order was bisected
-            open_questions = (text for text in concluded.not_established if not text.endswith(BISECT))
-            concluded = replace(concluded, not_established=tuple(open_questions))
+        concluded = conclude(self._evidence(signature), signature=signature, plan=self._plan, stop=self._stop)
         if self._listing is None:
             return replace(concluded, separators=tuple(_switchable(concluded.separators)))
         return concluded

@@ -23,10 +23,10 @@ from pooldiag.model.events import Reported, Searching
 from pooldiag.model.readings import Reading, Sight
 from pooldiag.model.reports import ArmResult, AttributeReport
 from pooldiag.model.settings import BisectSettings
-from pooldiag.reduce.ahead import reduce_ahead
-from pooldiag.reduce.probe import SearchLimits, SearchStep
+from pooldiag.reduce.probe import SearchLimits, SearchStep, Trust
 from pooldiag.reduce.result import Reduction, ReductionStatus
 from pooldiag.reduce.search import SearchPlan
+from pooldiag.reduce.speculation import reduce_ahead
 
 _GREENS_OF_A_RED = 5  # of the order up to the victim until it is believed to be green, once it was seen red
 
@@ -115,7 +115,11 @@ class _Bisection:
             probe,
             chosen.place,
             jobs=self._settings.jobs,
-            plan=replace(plan, most_greens=max(_GREENS_OF_A_RED, len(whole)) if seen else 1, steady=steady),
+            plan=replace(
+                plan,
+                most_greens=max(_GREENS_OF_A_RED, len(whole)) if seen else 1,
+                trust=Trust.CONCLUSIONS if steady else Trust.NOTHING,
+            ),
             memory=chosen.memory,
             watch=self._watch,
         )

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from pooldiag.attribution.acted import PRELOAD
-from pooldiag.attribution.canary_facts import Observed, judge, observed
+from pooldiag.attribution.canary_facts import CanaryFacts, judge, observed
 from pooldiag.diagnose.running import raise_if_interrupted
 from pooldiag.diagnose.tools import Tools
 from pooldiag.model.arms import Acted, AllocatorProfile, Arm, Canary, Linkage, Role
-from pooldiag.model.runs import Ending, Environment, RunLimits, RunRequest
+from pooldiag.model.runs import Environment, RunLimits, RunRequest
 
 _LIMITS = RunLimits(timeout_seconds=30.0, grace_seconds=1.0)
 _Verdict = tuple[Acted, str]
@@ -60,7 +60,7 @@ def _preload(canary: Canary, tools: Tools) -> Environment | None:
     return Environment(set=((PRELOAD, str(found[0])),)) if found else None
 
 
-def _observe(canary: Canary, arm: Arm, preload: Environment, tools: Tools) -> Observed:
+def _observe(canary: Canary, arm: Arm, preload: Environment, tools: Tools) -> CanaryFacts:
     """Run the canary under an arm; nothing was observed when it did not end well."""
     folder = tools.evidence.run_folder(f"canary-{arm.role}")
     removed = Environment(unset=tuple(name for name, _ in tools.removed))
@@ -74,5 +74,4 @@ def _observe(canary: Canary, arm: Arm, preload: Environment, tools: Tools) -> Ob
         )
     )
     raise_if_interrupted(completed)
-    well = completed.ending is Ending.EXITED and completed.exit_code == 0
-    return observed(tools.files.lines(completed.stdout)) if well else {}
+    return observed(tools.files.lines(completed.stdout)) if completed.ended_well else {}

@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass, field, replace
 
-from pooldiag.attribution.questions import Question, not_reached, result_of
-from pooldiag.attribution.signatures import OUTPUT, same_red
+from pooldiag.attribution.questions import Question, result_of
+from pooldiag.attribution.signatures import is_at, not_reached, same_red
 from pooldiag.diagnose.listing import named_among
 from pooldiag.diagnose.probing import Places, Prober
 from pooldiag.errors import BlockedError
 from pooldiag.model.bisections import NamedBy
 from pooldiag.model.cases import Case
 from pooldiag.model.outcomes import CaseStatus
-from pooldiag.model.readings import Reading, Signature
+from pooldiag.model.readings import PlaceKind, Reading, Signature
 from pooldiag.model.reports import Run
 from pooldiag.model.settings import BisectSettings
 from pooldiag.reduce.search import SearchPlan
@@ -163,7 +163,7 @@ class Chooser:
     def _by_search(self, signature: Signature) -> Chosen | None:
         """Look for the case that completes the red: the last one of a red beginning of the order."""
         cases = self.prober.suite.cases
-        if (signature.place or "").startswith(OUTPUT):
+        if is_at(signature, PlaceKind.LACK):
             self.reason = f"{signature}: no beginning of the order shows it; name the case that writes it with --victim"
             return None
         found = search_victim(

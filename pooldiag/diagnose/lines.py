@@ -75,8 +75,7 @@ def _fails(outcome: Outcome) -> bool:
 
 
 def _is_green(outcome: Outcome) -> bool:
-    ended_well = outcome.completed.ending is Ending.EXITED and outcome.completed.exit_code == 0
-    return ended_well and not _has_nan(outcome)
+    return outcome.completed.ended_well and not _has_nan(outcome)
 
 
 def _has_nan(outcome: Outcome) -> bool:

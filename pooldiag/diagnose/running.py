@@ -287,7 +287,7 @@ class Runner:
         )
         raise_if_interrupted(completed)
         words = b"\n".join(self._tools.files.lines(completed.stdout)).lower()
-        if completed.ending is not Ending.EXITED or completed.exit_code != 0:
+        if not completed.ended_well:
             raise BlockedError(f"{option} {argv[0]} ended with {completed.words}", hint=f"its output is in {folder}")
         if option == "--fresh-check" and words.strip() and not any(quiet in words for quiet in _NOTHING_TO_BUILD):
             raise BlockedError(

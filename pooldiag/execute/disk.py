@@ -1,12 +1,18 @@
-"""Free space and free memory, against their floors."""
+"""Free space and free memory, against their floors.
 
+File systems are asked as the supervisor asks them: psutil counts no inodes, and takes a read-only image for a full one.
+"""
+
+import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from pooldiag.errors import BlockedError
-from pooldiag.execute.supervisor import available_memory, free_in
+from pooldiag.execute.supervisor import free_in
 from pooldiag.model.settings import Floors
 
 INODE_FLOOR = 1024
@@ -46,21 +52,18 @@ class SystemDisk:
     def shortage(self) -> str | None:
         """Say in one line what is under its floor; None when nothing is."""
         floors = {"bytes": self.watched.least_bytes, "inodes": self.watched.inodes_floor}
-        for folder in self.watched.folders:
-            for kind, free in free_in(str(folder)):
-                if free < floors[kind]:
-                    return shortage_words(self.watched, kind=kind, folder=folder, free=free)
-        memory = available_memory()
-        if memory is not None and memory < self.watched.memory_floor:
+        for folder, kind, free in _free_in(self.watched.folders):
+            if free < floors[kind]:
+                return shortage_words(self.watched, kind=kind, folder=folder, free=free)
+        memory = psutil.virtual_memory().available
+        if memory < self.watched.memory_floor:
             return shortage_words(self.watched, kind="memory", folder=None, free=memory)
         return None
 
     def full(self) -> str | None:
         """Say which watched file system, or shared memory (a tmpfs of its own), has nothing left; None when none."""
-        for folder in (*self.watched.folders, SHARED_MEMORY):
-            if dict(free_in(str(folder))).get("bytes") == 0:
-                return f"{folder} is full"
-        return None
+        spaces = _free_in((*self.watched.folders, SHARED_MEMORY))
+        return next((f"{folder} is full" for folder, kind, free in spaces if kind == "bytes" and free == 0), None)
 
     def free_bytes(self) -> int:
         """Return the free bytes of the watched file system that has the least."""
@@ -79,8 +82,12 @@ class SystemDisk:
                 )
 
     def _free_spaces(self) -> list[tuple[Path, int]]:
-        spaces = [(folder, dict(free_in(str(folder)))) for folder in self.watched.folders]
-        return [(folder, free["bytes"]) for folder, free in spaces if "bytes" in free]
+        return [(folder, free) for folder, kind, free in _free_in(self.watched.folders) if kind == "bytes"]
+
+
+def _free_in(folders: Iterable[Path]) -> Iterator[tuple[Path, str, int]]:
+    """Yield what each folder's file system has free: `bytes`, and `inodes` where it counts them."""
+    return ((folder, kind, free) for folder in folders for kind, free in free_in(str(folder)))
 
 
 def shortage_words(watched: Watched, *, kind: str, folder: Path | None, free: int) -> str:
@@ -109,8 +116,6 @@ def _one_a_file_system(folders: Iterable[Path]) -> tuple[Path, ...]:
     """Drop folders that are not there, and those on a file system that is already watched."""
     kept: dict[int, Path] = {}
     for folder in folders:
-        try:
+        with contextlib.suppress(OSError):
             kept.setdefault(folder.stat().st_dev, folder)
-        except OSError:
-            continue
     return tuple(kept.values())

@@ -46,7 +46,7 @@ class Kind(Enum):
 
 
 class ElfError(Exception):
-    """The file is no ELF file of this machine that can be read; the text says why."""
+    """The file is not an ELF file of this machine that can be read; the text says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,12 +6,12 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from types import TracebackType
-from typing import NoReturn, Self
+from typing import Self
 
 from pooldiag.errors import BlockedError
 
@@ -33,15 +33,16 @@ class EvidenceFolder:
 
     def __init__(self, parent: Path, *, command: str, target: str, now: datetime | None = None) -> None:
         """Make the folder in `parent/.pooldiag`; raise BlockedError when that cannot be done."""
+        from pooldiag.execute.meeting import undisturbed  # noqa: PLC0415 - some milliseconds, only for a run
+
         home = parent / FOLDER
         name = folder_name(command, target, now or datetime.now(UTC))
-        try:
+        with blocking("cannot make an evidence folder", home):
             home.mkdir(parents=True, exist_ok=True)
-            _ignore_in_git(home)
-            self.path = _make_new(home, name)
+            with undisturbed(home):
+                _ignore_in_git(home)
+                self.path = _make_new(home, name)
             self._open()
-        except OSError as error:
-            refuse("cannot make an evidence folder", home, error)
 
     @classmethod
     def resume(cls, path: Path) -> Self:
@@ -51,10 +52,8 @@ class EvidenceFolder:
         """
         folder = cls.__new__(cls)
         folder.path = path
-        try:
+        with blocking("cannot go on in the evidence folder", path):
             cls._open(folder)
-        except OSError as error:
-            refuse("cannot go on in the evidence folder", path, error)
         return folder
 
     def _open(self) -> None:
@@ -66,15 +65,13 @@ class EvidenceFolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.give_up_ballast()
 
     def save(self, text: str, name: str = REPORT) -> Path:
         """Write a file of the folder beside itself, then rename: a reader finds the old one or the new one, whole."""
         path = self.path / name
-        try:
+        with blocking("cannot save", path):
             try:
                 _replace(path, text)
             except OSError as error:
@@ -82,8 +79,6 @@ class EvidenceFolder:
                     raise
                 self.give_up_ballast()
                 _replace(path, text)
-        except OSError as error:
-            refuse("cannot save", path, error)
         return path
 
     def runs_there(self) -> int:
@@ -99,11 +94,9 @@ class EvidenceFolder:
         One of an interrupted diagnosis (its listing, say) is moved aside.
         """
         folder = self.path / run
-        try:
+        with blocking("cannot make the folder of a run", folder):
             self._move_aside(folder)
             (folder / "out").mkdir(parents=True)
-        except OSError as error:
-            refuse("cannot make the folder of a run", folder, error)
         return folder
 
     def _move_aside(self, folder: Path) -> None:
@@ -115,10 +108,8 @@ class EvidenceFolder:
 
     def put(self, path: Path, content: bytes) -> None:
         """Write a file that a run reads, below the folder of that run."""
-        try:
+        with blocking("cannot write", path):
             path.write_bytes(content)
-        except OSError as error:
-            refuse("cannot write", path, error)
 
     def drop_outputs(self, run: str) -> None:
         """Empty each `out` of a run that a full disk voided: what it holds says nothing, and the space is needed."""
@@ -144,13 +135,9 @@ def unfinished(
 ) -> Path | None:
     """Find the folder of the last accepted diagnosis of this kind that has a journal and no whole report, if any."""
     pattern = re.compile(rf"(?P<first>\d{{8}}T\d{{6}}Z-{command}-{re.escape(_plain(target))})(-(?P<number>\d+))?")
-    home = parent / FOLDER
-    try:
-        names = set(os.listdir(home))
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        refuse("cannot look for an interrupted diagnosis", home, error)
+    home, names = parent / FOLDER, set[str]()
+    with blocking("cannot look for an interrupted diagnosis", home), contextlib.suppress(FileNotFoundError):
+        names.update(os.listdir(home))
     found = [match for name in names if (match := pattern.fullmatch(name))]
     # `a-2` is the second diagnosis of `a` in one second, or one of `a-2`.
     own = [match for match in found if match["number"] is None or match["first"] in names]
@@ -164,7 +151,7 @@ def _plain(target: str) -> str:
 
 
 def _is_unfinished(folder: Path) -> bool:
-    """Tell whether there is something to go on with: a journal, and a report that is partial, absent or damaged."""
+    """Tell whether there is something to continue: a journal, and a report that is partial, absent or damaged."""
     if not (folder / JOURNAL).is_file():
         return False
     try:
@@ -208,7 +195,11 @@ def _replace(path: Path, text: str) -> None:
         raise
 
 
-def refuse(what: str, path: Path, error: OSError) -> NoReturn:
-    """Raise BlockedError for what the system said."""
-    where = "free some space there" if error.errno in _FULL else "run in a folder that you may write to"
-    raise BlockedError(f"{what}: {path}: {error.strerror}", hint=where) from error
+@contextmanager
+def blocking(what: str, path: Path) -> Iterator[None]:
+    """Raise BlockedError, which names what cannot be done and where, for what the system refuses."""
+    try:
+        yield
+    except OSError as error:
+        where = "free some space there" if error.errno in _FULL else "run in a folder that you may write to"
+        raise BlockedError(f"{what}: {path}: {error.strerror}", hint=where) from error

@@ -1,12 +1,15 @@
 """Who holds a lock file, in words. Nobody is ever signalled."""
 
+import contextlib
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
-from operator import itemgetter
+from datetime import UTC, datetime
 from pathlib import Path
 
-from pooldiag.execute.supervisor import command_line, read_process
+import psutil
 
+COMMAND_CHARACTERS = 200
 _OWNER_FIELD = 5  # `lock: 1: FLOCK  ADVISORY  WRITE 8595 fe:00:2180182 0 EOF`
 
 
@@ -28,49 +31,60 @@ def holders(path: Path) -> tuple[Holder, ...]:
         wanted = os.stat(path)
     except OSError:
         return ()
-    found = {holder.pid: holder for pid in _pids() for holder in _held_by(pid, wanted)}
-    # One that ended since holds nothing any more: a loop's `sleep`, say.
-    seen = [(holder, read_process(holder.pid)) for holder in found.values()]
-    living = [(process.started, holder) for holder, process in seen if process is not None and process.state != "Z"]
-    return tuple(holder for _, holder in sorted(living, key=itemgetter(0)))
+    found = {pid: owner for pid in psutil.pids() for owner in _owners(pid, wanted)}
+    living = sorted((since, pid) for pid in found if (since := _started(pid)) is not None)
+    return tuple(Holder(pid=pid, owner=found[pid]) for _, pid in living)
 
 
 def holder_words(path: Path) -> str | None:
-    """Say who holds the lock: `pid 1234 (sleep 600), lock taken by pid 1200, which is gone`; None if nobody is seen."""
+    """Say who holds the lock, and who took it where that was another one; None if nobody is seen.
+
+    `pid 1234 (sleep 600) of ada, started 2026-03-04 05:06, lock taken by pid 1200, which is gone`
+    """
     found = holders(path)
     if not found:
         return _owner_words(path)
     first = next((holder for holder in found if holder.pid == holder.owner), found[0])
-    words = f"pid {first.pid} ({command_line(first.pid)})"
+    words = _process_words(first.pid)
     if first.owner != first.pid:
-        words += f", lock taken by pid {first.owner}" + ("" if read_process(first.owner) else ", which is gone")
+        words += f", lock taken by pid {first.owner}" + ("" if psutil.pid_exists(first.owner) else ", which is gone")
     return words + (f", and {len(found) - 1} more" if len(found) > 1 else "")
 
 
-def _pids() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
-
-
-def _held_by(pid: int, wanted: os.stat_result) -> list[Holder]:
-    """Look at every descriptor of a process; one that is gone, or that we may not look into, shows none."""
+def _process_words(pid: int) -> str:
+    """Say what a process is, whose, and since when."""
     try:
-        descriptors = os.listdir(f"/proc/{pid}/fdinfo")
-    except OSError:
-        return []
-    owners = [_owner_of_lock(pid, descriptor, wanted) for descriptor in descriptors]
-    return [Holder(pid=pid, owner=owner) for owner in owners if owner is not None]
+        process = psutil.Process(pid)
+        since = datetime.fromtimestamp(process.create_time(), UTC).astimezone()
+        return f"pid {pid} ({_command(process)}) of {process.username()}, started {since:%Y-%m-%d %H:%M}"
+    except psutil.Error:
+        return f"pid {pid} (?)"  # it has ended since, or the system hides it
 
 
-def _owner_of_lock(pid: int, descriptor: str, wanted: os.stat_result) -> int | None:
-    """Return who took the flock that this descriptor holds on the wanted file; None when it holds none."""
-    try:
-        with open(f"/proc/{pid}/fdinfo/{descriptor}", "rb") as file:
-            locks = [line.split() for line in file if line.startswith(b"lock:") and b"FLOCK" in line]
-        if not locks or not os.path.samestat(os.stat(f"/proc/{pid}/fd/{descriptor}"), wanted):
-            return None  # the device in the line itself differs from stat's on btrfs and overlays
-    except OSError:
-        return None
-    return int(locks[0][_OWNER_FIELD])
+def _command(process: psutil.Process) -> str:
+    """Return what a process was started with, in one line; its name in brackets when that is hidden."""
+    words = " ".join(process.cmdline()) or f"[{process.name()}]"
+    return os.fsencode(" ".join(words.split())).decode(errors="backslashreplace")[:COMMAND_CHARACTERS]
+
+
+def _started(pid: int) -> float | None:
+    """Return when a process was started; None of one that has ended since: a loop's `sleep`, say."""
+    with contextlib.suppress(psutil.Error):
+        process = psutil.Process(pid)
+        return None if process.status() == psutil.STATUS_ZOMBIE else process.create_time()
+    return None
+
+
+def _owners(pid: int, wanted: os.stat_result) -> Iterator[int]:
+    """Yield who took the flocks that a process holds on the wanted file; none where we may not look into it."""
+    with contextlib.suppress(OSError):
+        for descriptor in os.listdir(f"/proc/{pid}/fdinfo"):
+            with contextlib.suppress(OSError):  # it is closed by now
+                lines = Path(f"/proc/{pid}/fdinfo/{descriptor}").read_bytes().splitlines()
+                locks = [line.split() for line in lines if line.startswith(b"lock:") and b"FLOCK" in line]
+                # The device in the line itself differs from stat's on btrfs and overlays.
+                if locks and os.path.samestat(os.stat(f"/proc/{pid}/fd/{descriptor}"), wanted):
+                    yield int(locks[0][_OWNER_FIELD])
 
 
 def _owner_words(path: Path) -> str | None:
@@ -87,6 +101,6 @@ def _owner_words(path: Path) -> str | None:
         return None
     if owners[0] <= 0:
         return "a process of another container"
-    if read_process(owners[0]) is None:
+    if not psutil.pid_exists(owners[0]):
         return f"a process that cannot be seen; lock taken by pid {owners[0]}, which is gone"
-    return f"pid {owners[0]} ({command_line(owners[0])})"
+    return _process_words(owners[0])

@@ -1,51 +1,51 @@
-"""SIGINT, SIGTERM and SIGHUP as a wish that waits until somebody looks at it."""
+"""SIGINT, SIGTERM and SIGHUP, kept until somebody looks: a run is ended in good order, not torn."""
 
 import contextlib
+import math
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_PATIENCE = 2  # the first wish ends a run in good order, the second at once; a third one raises where it stands
+_PATIENCE = 2  # the first ends a run in good order, the second at once; a third one raises where it stands
+_PAUSE_SECONDS = 0.5  # one that raises while `Thread.join` cleans up after the one before has it wait for ever
 
 
 class Bell:
     """A descriptor that is readable once something happened, for one who waits; rung from anywhere."""
 
     def __init__(self) -> None:
-        self.descriptor, self._wakeup = os.pipe()
-        for descriptor in (self.descriptor, self._wakeup):
-            os.set_blocking(descriptor, False)
+        self.descriptor = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
 
     def ring(self) -> None:
         """Make the descriptor readable."""
-        with contextlib.suppress(OSError):  # it is full: readable already
-            os.write(self._wakeup, b"!")
+        os.eventfd_write(self.descriptor, 1)
 
     def drain(self) -> None:
         """Make the descriptor unreadable until the next ring."""
-        with contextlib.suppress(OSError):
-            os.read(self.descriptor, 4096)
+        with contextlib.suppress(BlockingIOError):  # nobody rang
+            os.eventfd_read(self.descriptor)
 
     def close(self) -> None:
-        """Give both descriptors back."""
+        """Give the descriptor back."""
         os.close(self.descriptor)
-        os.close(self._wakeup)
 
 
 class Interrupts:
-    """How often the user wished to stop, and bells that ring at every wish: one for each who waits, in any thread.
+    """How often the user asked to stop, and bells that ring each time: one for each who waits, in any thread.
 
-    A wish is heard of twice: by the handler, which runs when the main thread comes to it, and by a thread that
+    A signal is heard of twice: by the handler, which runs when the main thread comes to it, and by a thread that
     reads what the system wrote at once. A main thread that just began to wait for others comes to nothing.
     """
 
     def __init__(self) -> None:
         self._handled = 0
         self._read = 0
+        self._raised = -math.inf
         self._bells: tuple[Bell, ...] = ()  # replaced, never changed: a signal may come at any moment
 
     def bell(self) -> Bell:
@@ -56,14 +56,16 @@ class Interrupts:
 
     @property
     def count(self) -> int:
-        """How many wishes there were."""
+        """How many there were."""
         return max(self._handled, self._read)
 
     def note(self, _number: int, _frame: FrameType | None) -> None:
         """Count a signal (a signal handler)."""
         self._handled += 1
         self._ring()
-        if self.count > _PATIENCE:
+        now = time.monotonic()
+        if self.count > _PATIENCE and now - self._raised > _PAUSE_SECONDS:
+            self._raised = now
             raise KeyboardInterrupt
 
     def read(self, descriptor: int) -> None:
@@ -85,7 +87,7 @@ class Interrupts:
 
 @contextmanager
 def interruptible() -> Iterator[Interrupts]:
-    """Turn SIGINT, SIGTERM and SIGHUP into wishes; a SIGHUP that nohup made ignored stays so.
+    """Count SIGINT, SIGTERM and SIGHUP instead of obeying; a SIGHUP that nohup made ignored stays so.
 
     Outside the main thread, where Python takes no signals, there are never any.
     """

@@ -9,13 +9,13 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from pooldiag.errors import BlockedError, UsageError
-from pooldiag.execute.evidence import JOURNAL, refuse
+from pooldiag.execute.evidence import JOURNAL, blocking
 from pooldiag.execute.holders import holder_words, holders
 from pooldiag.execute.machine import boot_id
+from pooldiag.execute.meeting import undisturbed
 from pooldiag.model.outcomes import Outcome
 
 SCHEMA = "pooldiag.journal/1"  # changes with what a field means: a new field with a default needs no new number
@@ -45,19 +45,17 @@ class Journal:
         """Open the journal of an evidence folder, or begin it; wait for what only a dead pooldiag's supervisor keeps.
 
         Raises BlockedError when another pooldiag has it open or nothing can be written, UsageError when the
-        file is no journal of this version.
+        file is not a journal of this version.
         """
         self.path = folder / JOURNAL
-        self.damaged_lines = 0
         self._adding = threading.Lock()
         self._boot = boot_id()
         self._began: dict[str, _Began] = {}
         self._ended: set[str] = set()
         self._places: dict[tuple[str, int], tuple[int, int]] = {}
-        try:
+        with undisturbed(folder), blocking("cannot open the journal", self.path):
             self.descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
-        except OSError as error:
-            refuse("cannot open the journal", self.path, error)
+            _try_lock(self.descriptor)  # before another pooldiag can take up what is new here
         try:
             _lock(self.descriptor, self.path, wait_seconds)
             self._read()
@@ -71,9 +69,7 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -129,35 +125,33 @@ class Journal:
         """Add a line behind the last whole one, or none of it; return where it begins."""
         size = os.fstat(self.descriptor).st_size
         try:
-            torn = size > 0 and os.pread(self.descriptor, 1, size - 1) != b"\n"
-            _write(self.descriptor, b"\n" * torn + line)
-            if sync:
-                os.fdatasync(self.descriptor)
-        except OSError as error:
+            with blocking("cannot write the journal", self.path):
+                torn = size > 0 and os.pread(self.descriptor, 1, size - 1) != b"\n"
+                _write(self.descriptor, b"\n" * torn + line)
+                if sync:
+                    os.fdatasync(self.descriptor)
+        except BlockedError:
             with contextlib.suppress(OSError):
                 os.ftruncate(self.descriptor, size)
-            refuse("cannot write the journal", self.path, error)
+            raise
         return size + torn
 
     def _read(self) -> None:
         """Read what is there; UsageError unless it is a journal that this version wrote."""
-        start, is_ours, lines = 0, False, 0
+        start, is_ours, is_empty = 0, False, True
         with os.fdopen(os.dup(self.descriptor), "rb") as file:
             for line in file:
-                entry = _entry(line)
-                is_ours |= entry is not None and _opens(entry, self.path)
-                if entry is None or not self._take_in(entry, start, len(line)):
-                    self.damaged_lines += 1
+                if (entry := _entry(line)) is not None:
+                    is_ours |= _opens(entry, self.path)
+                    self._take_in(entry, start, len(line))
                 start += len(line)
-                lines += line.endswith(b"\n")
-        if lines and not is_ours:
+                is_empty &= not line.endswith(b"\n")
+        if not is_ours and not is_empty:
             raise UsageError(f"{self.path} is no journal of pooldiag", hint="begin anew, without --resume")
 
-    def _take_in(self, entry: Entry, start: int, length: int) -> bool:
-        """Learn from a line; return whether it says anything."""
+    def _take_in(self, entry: Entry, start: int, length: int) -> None:
+        """Learn from a line what it says, if anything."""
         match entry:
-            case {"is": "opened"}:
-                pass
             case {"is": "began", "run": str(run), "key": str(key), "repeat": int(repeat), "boot": str() | None as boot}:
                 self._began[run] = _Began(key=key, repeat=repeat, boot=boot)
             case {"is": "given-up", "run": str(run)}:
@@ -165,9 +159,6 @@ class Journal:
             case {"is": "finished", "run": str(run), "key": str(key), "repeat": int(repeat)} if _outcome(entry):
                 self._ended.add(run)
                 self._places[key, repeat] = (start, length)
-            case _:
-                return False
-        return True
 
 
 def _lock(descriptor: int, path: Path, wait_seconds: float) -> None:
@@ -237,7 +228,7 @@ def _builtins(outcome: Outcome) -> object:
     """Turn an outcome into what JSON has."""
     import msgspec  # noqa: PLC0415 - some milliseconds, only where something was run
 
-    return msgspec.to_builtins(outcome, enc_hook=_path_to_text)
+    return msgspec.to_builtins(outcome, enc_hook=os.fspath)
 
 
 def _outcome(entry: Entry) -> Outcome | None:
@@ -245,18 +236,6 @@ def _outcome(entry: Entry) -> Outcome | None:
     import msgspec  # noqa: PLC0415 - some milliseconds, only where something was run
 
     try:
-        return msgspec.convert(entry.get("outcome"), Outcome, dec_hook=_text_to_path)
+        return msgspec.convert(entry.get("outcome"), Outcome, dec_hook=lambda kind, value: kind(value))
     except (msgspec.MsgspecError, RecursionError):
         return None
-
-
-def _path_to_text(value: object) -> str:
-    if isinstance(value, Path):
-        return str(value)
-    raise NotImplementedError(type(value).__name__)
-
-
-def _text_to_path(kind: type, value: object) -> object:
-    if issubclass(kind, Path) and isinstance(value, str):
-        return kind(value)
-    raise ValueError(f"not a {kind.__name__}: {value!r}")

@@ -3,10 +3,13 @@
 import contextlib
 import hashlib
 import os
+import platform
 import re
 import subprocess
 import time
 from pathlib import Path
+
+import psutil
 
 from pooldiag.model.reports import MachineReport
 
@@ -19,8 +22,8 @@ def machine_report() -> MachineReport:
     return MachineReport(
         host=system.nodename,
         system=f"{_distribution()}{system.sysname} {system.release} {system.machine}",
-        cpus=len(os.sched_getaffinity(0)),
-        memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        cpus=len(psutil.Process().cpu_affinity()),
+        memory_bytes=psutil.virtual_memory().total,
         gpus=nvidia_gpus(Path("/proc/driver/nvidia")),
         boot_id=boot_id(),
     )
@@ -80,8 +83,9 @@ def _git(folder: Path, *arguments: str) -> str | None:
 
 
 def _distribution() -> str:
-    name = re.search(r'^PRETTY_NAME="?(.+?)"?$', _text(Path("/etc/os-release")), re.MULTILINE)
-    return f"{name.group(1)}, " if name else ""
+    with contextlib.suppress(OSError):
+        return f"{platform.freedesktop_os_release()['PRETTY_NAME']}, "
+    return ""
 
 
 def _text(path: Path) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Container
 
 from pooldiag.execute.supervisor import Process, become_subreaper, descendants, send
 
-Known = tuple[int, int]
+ProcessIdentity = tuple[int, int]
 """A pid, and when that process was started."""
 
 
@@ -26,12 +26,13 @@ class Siblings:
         self._users = 0
         self._was_subreaper = False
 
-    def enter(self) -> frozenset[Known]:
+    def enter(self) -> frozenset[ProcessIdentity]:
         """Count one more user, and return the processes below this one that are none of that user's."""
         with self._changing:
             if self._users == 0:
                 self._was_subreaper = become_subreaper()
             self._users += 1
+        # psutil has no answer at all where one process of another user is closed to us (`hidepid=1`).
         return frozenset((process.pid, process.started) for process in descendants(os.getpid()))
 
     def leave(self) -> None:
@@ -53,7 +54,7 @@ class Siblings:
         with self._changing:
             self._pids.discard(pid)
 
-    def kill_orphans(self, strangers: Container[Known]) -> bool:
+    def kill_orphans(self, strangers: Container[ProcessIdentity]) -> bool:
         """Kill what the kernel handed to us from dead supervisors; return whether there was anything."""
         with self._changing:
             orphans = self._orphans(strangers)
@@ -63,7 +64,7 @@ class Siblings:
                     os.waitpid(process.pid, os.WNOHANG)
         return bool(orphans)
 
-    def _orphans(self, strangers: Container[Known]) -> list[Process]:
+    def _orphans(self, strangers: Container[ProcessIdentity]) -> list[Process]:
         """Find descendants in other sessions than ours, below no living supervisor: processes of runs."""
         session = os.getsid(0)
         return [

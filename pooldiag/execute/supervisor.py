@@ -123,7 +123,7 @@ class Control:
     """What wakes the supervisor: messages from pooldiag, its end, signals, and the end of a child."""
 
     def __init__(self) -> None:
-        self.gone = False  # pooldiag is, or this process was told to end
+        self.gone = False  # pooldiag is, or this process was asked to end
         self.messages: deque[Message] = deque()
         self._unread = b""
         self._signals, wakeup = os.pipe()
@@ -163,7 +163,7 @@ class Control:
         self.messages.extend(json.loads(line) for line in lines)
 
 
-class Stream:
+class CappedStream:
     """A regular file that a run appends to. Past the cap its head and tail are kept, the middle is punched out."""
 
     def __init__(self, path: bytes, cap: int) -> None:
@@ -190,7 +190,7 @@ class Stream:
         return [self._size, self._head if dropped else 0, dropped]
 
 
-class Watch:
+class ResourceWatch:
     """Free space and memory, looked at once a second while a run goes on."""
 
     def __init__(self, watched: Message) -> None:
@@ -234,10 +234,10 @@ def available_memory() -> int | None:
     return None
 
 
-class Run:
+class Execution:
     """One execution under way, and everything that descends from it."""
 
-    def __init__(self, control: Control, message: Message, *, streams: list[Stream], locks: list[int]) -> None:
+    def __init__(self, control: Control, message: Message, *, streams: list[CappedStream], locks: list[int]) -> None:
         self.reason: str | None = None  # why it was ended by us
         self.shortage: Message | None = None
         self.status: int | None = None  # of its own process
@@ -247,10 +247,10 @@ class Run:
         self.leftovers: list[tuple[int, str]] = []
         self._control = control
         self._grace: float = message["grace"]
-        self._watch = Watch(message["watch"])
+        self._watch = ResourceWatch(message["watch"])
         self._report: str | None = message["report"]
         self._asked_to_end = 0
-        self._told_enough = False
+        self._has_enough = False
         self._streams = streams
         self._began = time.monotonic()
         self._deadline = self._began + message["timeout"]
@@ -308,7 +308,7 @@ class Run:
         self._listen()
         if self._control.gone:
             return "gone"
-        if self._told_enough:
+        if self._has_enough:
             return "enough"
         if self._asked_to_end:
             return "asked"
@@ -320,7 +320,7 @@ class Run:
     def _listen(self) -> None:
         messages = self._control.take()
         self._asked_to_end += times_asked_to_end(messages)
-        self._told_enough |= any(message["do"] == "enough" for message in messages)
+        self._has_enough |= any(message["do"] == "enough" for message in messages)
 
     def _sleep(self, until: float) -> None:
         hurried = max([stream.trim() for stream in self._streams])
@@ -394,10 +394,10 @@ def send(pid: int, number: int) -> None:
 
 def execute(control: Control, message: Message, locks: list[int]) -> None:
     """Carry out one run and tell how it ended."""
-    streams: list[Stream] = []
+    streams: list[CappedStream] = []
     try:
-        streams.extend(Stream(message[name].encode("latin-1"), message["cap"]) for name in ("stdout", "stderr"))
-        run = Run(control, message, streams=streams, locks=locks)
+        streams.extend(CappedStream(message[name].encode("latin-1"), message["cap"]) for name in ("stdout", "stderr"))
+        run = Execution(control, message, streams=streams, locks=locks)
     except (OSError, ValueError) as error:
         facts = {"reason": "not-started", **words_of(error)}
     else:

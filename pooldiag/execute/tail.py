@@ -4,10 +4,9 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
-from pooldiag.execute.files import open_regular
+from pooldiag.execute.local_files import open_regular
 
 PIECE_BYTES = 2**18
 PIECES_A_LOOK = 64  # so that a report that grows without end does not keep us from looking at anything else
@@ -28,9 +27,7 @@ class Tail:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._descriptor is not None:
             os.close(self._descriptor)
 

@@ -17,7 +17,6 @@ class Role(StrEnum):
     POISON_N = "poison-n"
     POISON_0 = "poison-0"
     SERIAL = "serial"
-    SWAP = "swap"
 
 
 class Isolation(StrEnum):

@@ -24,6 +24,7 @@ class Prediction(StrEnum):
 class Mechanism:
     """One possible cause: what it means, what to do first, what stays open, and what each role shows if this is it.
 
+    `open_to_bisection` stays open until the order is bisected.
     A signature of a kind in `unless` has an innocent explanation as well, the `alternative`. Where an arm of
     a role in `needs` can be run, it must have given an answer before this is established.
     """
@@ -32,7 +33,8 @@ class Mechanism:
     title: str
     meaning: str
     advice: str
-    leaves_open: tuple[str, ...]
+    leaves_open: tuple[str, ...] = ()
+    open_to_bisection: tuple[str, ...] = ()
     unless: tuple[SignatureKind, ...] = ()
     alternative: str = ""
     needs: tuple[Role, ...] = ()

@@ -23,26 +23,44 @@ class SignatureKind(StrEnum):
     HANG = "hang"
 
 
+class PlaceKind(StrEnum):
+    """What the place of a signature says."""
+
+    TEXT = "text"  # a source line, a normalised message, or how the process ended
+    AMONG_CASES = "among cases"  # between which cases it ended: this depends on what was selected
+    OUTPUT = "output"  # the output that it is in
+    LACK = "lack"  # the output that is absent or short
+    NOT_REACHED = "not reached"  # the case never began
+
+
 _SOURCE_LINE = re.compile(r".*/([^/]+:\d+)")
 
 
-def _short(place: str) -> str:
-    """Leave the folders of a source line out."""
-    line = _SOURCE_LINE.fullmatch(place)
-    return place if line is None else line[1]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedPlace:
+    """Where a red is, in words; `output` is the path or the printed name of the output that it is about."""
+
+    text: str
+    kind: PlaceKind = PlaceKind.TEXT
+    output: str | None = None
+
+    def __str__(self) -> str:
+        """Say it, without the folders of a source line."""
+        line = None if self.kind is PlaceKind.OUTPUT else _SOURCE_LINE.fullmatch(self.text)
+        return self.text if line is None else line[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
     """Identity of a failure: two reds are the same red only if these are equal.
 
-    `case` is None outside any case; `place` is a source line or a normalised message.
+    `case` is None outside any case.
     """
 
     kind: SignatureKind
     signal: str | None = None
     case: str | None = None
-    place: str | None = None
+    place: RedPlace | None = None
 
     def __str__(self) -> str:
         """Say the failure in one line, a source line by its file's name alone."""
@@ -56,7 +74,7 @@ class Signature:
         if self.kind is SignatureKind.NAN and self.case is None:
             return f"{what} in {self.place}"
         where = "outside any case" if self.case is None else f"in {self.case}"
-        return f"{what} {where}" + (f" ({_short(self.place)})" if self.place else "")
+        return f"{what} {where}" + (f" ({self.place})" if self.place is not None and self.place.text else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -119,6 +119,11 @@ class Completed:
     leftovers: tuple[Leftover, ...] = ()
 
     @property
+    def ended_well(self) -> bool:
+        """Whether it came to its end by itself, with exit code 0."""
+        return self.ending is Ending.EXITED and self.exit_code == 0
+
+    @property
     def words(self) -> str:
         """Say the ending in words: `exit code 1`, `SIGSEGV`, `time limit`."""
         if self.ending is Ending.SIGNALLED and self.signal is not None:

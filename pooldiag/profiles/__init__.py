@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 
 from pooldiag.model.arms import AllocatorProfile
-from pooldiag.profiles.custom import NO_PROFILE, custom_profile
-from pooldiag.profiles.inherited import inherited_changes, inherited_remarks, with_inherited
+from pooldiag.profiles.custom_profiles import NO_PROFILE, custom_profile
+from pooldiag.profiles.inheritance import inherited_changes, inherited_remarks, with_inherited
 from pooldiag.profiles.loader import load_profile
 from pooldiag.profiles.switches import SWITCHABLE_ROLES, arms_of
 
@@ -83,7 +83,7 @@ PROFILES: Mapping[str, AllocatorProfile] = PackagedProfiles(
 
 
 def markers(profiles: Mapping[str, AllocatorProfile] = PROFILES) -> frozenset[bytes]:
-    """Return what to look for in a target and its libraries, for `recognise` to be told what was found."""
+    """Return what to look for in a target and its libraries, so that `recognise` can say what was found."""
     return frozenset(name.encode() for profile in profiles.values() for name in (*profile.markers, *profile.symbols))
 
 

@@ -1,12 +1,14 @@
 """Reads a profile, one TOML file an allocator, and checks all of it: a misspelt switch would be an inert arm."""
 
 import tomllib
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import TypeVar
 
 from pooldiag.errors import UsageError
 from pooldiag.model.arms import AllocatorProfile, Arm, BannerRule, Confidence, CounterRule, Linkage, PoolCounter, Role
 from pooldiag.model.runs import Environment
-from pooldiag.profiles.canaries import load_canary
+from pooldiag.profiles.canary_programs import load_canary
 from pooldiag.profiles.switches import (
     check_banner,
     check_counter,
@@ -17,35 +19,16 @@ from pooldiag.profiles.switches import (
 )
 from pooldiag.toml_tables import TomlTable
 
-_PROFILE_KEYS = (
-    "title",
-    "source",
-    "markers",
-    "symbols",
-    "variables",
-    "lists",
-    "late",
-    "always",
-    "stats",
-    "counters",
-    "arms",
-    "canary",
-    "linked",
-    "beneath",
-    "no_switch",
-)
-_ENVIRONMENT_KEYS = ("set", "unset")
-_ARM_KEYS = (*_ENVIRONMENT_KEYS, "arguments", "proof", "banner", "source", "confidence", "caveat", "one_sided")
-_PROOF_KEYS = ("counter", "equals")
-_BANNER_KEYS = ("pattern", "printed", "sufficient")
-_LINKED_KEYS = ("library", "instead", "symbols")
+_ARM_KEYS = ("set", "unset", "arguments", "proof", "banner", "source", "confidence", "caveat", "one_sided")
+
+_T = TypeVar("_T")
 
 
 def load_profile(text: str, *, name: str) -> AllocatorProfile:
     """Read the TOML text of the profile `name`. Raises UsageError for anything that is not as it should be."""
     where = f"profile {name}"
     try:
-        top = TomlTable(where=where, values=tomllib.loads(text)).only(_PROFILE_KEYS)
+        top = TomlTable(where=where, values=tomllib.loads(text)).only({*_keys(AllocatorProfile), "late"} - {"name"})
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{where}: not TOML: {error}") from error
     profile = AllocatorProfile(
@@ -57,16 +40,26 @@ def load_profile(text: str, *, name: str) -> AllocatorProfile:
         variables=tuple(check_variable(variable, where=f"{where}: variables") for variable in top.texts("variables")),
         lists=top.texts("lists"),
         arms=in_order(_arms(top.table("arms"), late=top.flag("late"))),
-        always=_environment(top.table("always").only(_ENVIRONMENT_KEYS)),
-        stats=_environment(top.table("stats").only(_ENVIRONMENT_KEYS)),
+        always=_environment(top.table("always").only(_keys(Environment))),
+        stats=_environment(top.table("stats").only(_keys(Environment))),
         counters=_counters(top.table("counters")),
-        canary=load_canary(top.table("canary")) if "canary" in top.values else None,
-        linked=_linkage(top.table("linked").only(_LINKED_KEYS)) if "linked" in top.values else None,
+        canary=_if_any(top, "canary", load_canary),
+        linked=_if_any(top, "linked", _linkage),
         beneath=top.texts("beneath"),
         no_switch=top.text_if_any("no_switch"),
     )
     _check(profile, where=where)
     return profile
+
+
+def _keys(kind: type) -> frozenset[str]:
+    """Return the keys of a table that becomes a data class, key by field."""
+    return frozenset(field.name for field in fields(kind))
+
+
+def _if_any(table: TomlTable, key: str, read: Callable[[TomlTable], _T]) -> _T | None:
+    """Read a table that may be absent."""
+    return read(table.table(key)) if key in table.values else None
 
 
 def _check(profile: AllocatorProfile, *, where: str) -> None:
@@ -92,8 +85,8 @@ def _arm(table: TomlTable, role: Role) -> Arm:
         role=role,
         environment=environment,
         arguments=arguments,
-        proof=_proof(table.table("proof").only(_PROOF_KEYS), role) if "proof" in table.values else None,
-        banner=_banner(table.table("banner").only(_BANNER_KEYS)) if "banner" in table.values else None,
+        proof=_if_any(table, "proof", lambda proof: _proof(proof, role)),
+        banner=_if_any(table, "banner", _banner),
         source=table.text("source"),  # a switch of which nobody can say where it was read is not shipped
         confidence=_confidence(table),
         caveat=table.text_if_any("caveat"),
@@ -109,6 +102,7 @@ def _confidence(table: TomlTable) -> Confidence:
 
 
 def _banner(table: TomlTable) -> BannerRule:
+    table.only(_keys(BannerRule))
     return BannerRule(
         pattern=check_banner(table.text("pattern"), where=table.where),
         printed=table.flag("printed", default=True),
@@ -117,6 +111,7 @@ def _banner(table: TomlTable) -> BannerRule:
 
 
 def _linkage(table: TomlTable) -> Linkage:
+    table.only(_keys(Linkage))
     return Linkage(library=table.text("library"), instead=table.texts("instead"), symbols=table.texts("symbols"))
 
 
@@ -127,6 +122,7 @@ def _environment(table: TomlTable) -> Environment:
 
 def _proof(table: TomlTable, role: Role) -> CounterRule:
     """Read a rule; under a NaN fill it speaks for the bypass beneath and not for the fill."""
+    table.only(("counter", "equals"))
     sufficient = role is not Role.POISON_N
     return CounterRule(counter=table.text("counter"), equals=table.integer("equals"), sufficient=sufficient)
 

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from difflib import get_close_matches
 
 from pooldiag.errors import UsageError
 from pooldiag.model.arms import AllocatorProfile, Arm, Isolation, PoolCounter, Role
 from pooldiag.model.runs import Environment
+from pooldiag.model.words import nearest
 
 SWITCHABLE_ROLES = (Role.BYPASS, Role.EXACT, Role.PER_CASE, Role.POISON_N, Role.POISON_0, Role.SERIAL)
 """The roles that need a switch of the target, in the order in which arms are shown."""
@@ -75,12 +75,7 @@ def check_environment(environment: Environment, *, where: str) -> Environment:
 
 def check_counter(name: str, pattern: str, *, where: str) -> PoolCounter:
     """Return a counter whose pattern finds one number, or raise UsageError."""
-    try:
-        compiled = re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise UsageError(
-            f"{where}: {pattern!r} is no regular expression: {error}", hint=r"for instance 'hits=(\d+)'"
-        ) from error
+    compiled = _compiled(pattern, where=where, hint=r"for instance 'hits=(\d+)'")
     if compiled.groups != 1:
         raise UsageError(
             f"{where}: {pattern!r} has {compiled.groups} groups, not 1",
@@ -93,13 +88,16 @@ def check_counter(name: str, pattern: str, *, where: str) -> PoolCounter:
 
 def check_banner(pattern: str, *, where: str) -> str:
     """Return the pattern of a line that an allocator prints, or raise UsageError."""
-    try:
-        compiled = re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise UsageError(f"{where}: {pattern!r} is no regular expression: {error}", hint="a line it prints") from error
-    if compiled.search("") is not None:
+    if _compiled(pattern, where=where, hint="a line it prints").search("") is not None:
         raise UsageError(f"{where}: {pattern!r} matches an empty line", hint="name the words that it prints")
     return pattern
+
+
+def _compiled(pattern: str, *, where: str, hint: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise UsageError(f"{where}: {pattern!r} is no regular expression: {error}", hint=hint) from error
 
 
 def on_top_of(bypass: Arm, poison: Arm) -> Arm:
@@ -112,8 +110,3 @@ def on_top_of(bypass: Arm, poison: Arm) -> Arm:
         arguments=(*missing, *poison.arguments),
         proof=None if proof is None else replace(proof, sufficient=False),
     )
-
-
-def nearest(text: str, known: Iterable[str]) -> str:
-    """Return the known name that looks most like the text."""
-    return get_close_matches(text, list(known), n=1, cutoff=0)[0]

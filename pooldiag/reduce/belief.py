@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from pooldiag.model.readings import Reading
+from pooldiag.rates import entropy, log_mixture, mixture, normalised
 from pooldiag.reduce.probe import Bench, Counts, Positions, bits_of
 
 FLAKE_PRIOR = 0.09
@@ -25,15 +26,15 @@ Set so that confidence holds against every flake, and not only on average over t
 trials at worst at 0.8 (red in 20 % of runs, 99 cases; all others at most 19 %), and in 6.8 % at 0.95. Allowed are 20
 and 5, the sampling error being 2.0 and 1.1.
 """
+# Chosen, as are the shares below; what they cost and how often they are right was measured with `FLAKE_PRIOR`.
 CATCH_ALL_PRIOR = 0.05
 TOGETHER_PRIOR = 0.05
 SET_PRIOR = 0.10
 """The prior of more than one polluter; what is left is for a single one."""
 
-_Prior = tuple[tuple[float, float, float], ...]  # share, and the two parameters of a Beta distribution
 _Runs = tuple[tuple[int, Counts], ...]  # selections as bits, and how often they read which way
-_FAULT: _Prior = ((0.5, 100.0, 1.0), (0.5, 1.0, 1.0))  # half of the faults show in nearly every run, half at any rate
-_FREE: _Prior = ((0.25, 100.0, 1.0), (0.5, 1.0, 1.0), (0.25, 1.0, 100.0))
+_FAULT = mixture(always=0.5, at_any_rate=0.5)  # half of the faults show in nearly every run, half at any rate
+_FREE = mixture(always=0.25, at_any_rate=0.5, never=0.25)  # of one selection: the catch-all may be steady, too
 _SHORT = 20  # cases more to choose from than there are: in a short suite a flake is soon laid to some case
 _ABLE = 0.3  # how many of the selections that are run hold all of several polluters
 
@@ -62,7 +63,7 @@ def single_belief(bench: Bench) -> Belief:
 def _weighed(length: int, runs: _Runs) -> Belief:
     greens = _greens_with(length, runs)
     logs = _log_singles(length, runs, greens)
-    weights = _normalised([*logs, _log_flake(runs), _log_catch_all(runs), _log_together(runs)])
+    weights = normalised([*logs, _log_flake(runs), _log_catch_all(runs), _log_together(runs)])
     singles, mass = weights[:-3], sum(weights[:-3])
     red = sum(counts.red for _, counts in runs)
     rate = 0.5 if mass <= 0 else sum(w * _mean(red, g) for w, g in zip(singles, greens, strict=True)) / mass
@@ -93,7 +94,7 @@ def set_confidence(bench: Bench, sets: Sequence[Positions], wanted: Reading = Re
     others = [_log_flake(runs)]
     if wanted is Reading.RED and not single:
         others += _log_singles(bench.length, runs, _greens_with(bench.length, runs))
-    return _normalised([log, *others])[0]
+    return normalised([log, *others])[0]
 
 
 def best_share(rate: float) -> float:
@@ -103,19 +104,12 @@ def best_share(rate: float) -> float:
     reached at 1 / (p (1 + 2^(H(p) / p))) (Golomb 1980, IEEE Trans. Inf. Theory 26:372).
     """
     rate = min(max(rate, 0.01), 1.0)
-    return 1 / (rate * (1 + 2 ** (_entropy(rate) / rate)))
+    return 1 / (rate * (1 + 2 ** (entropy(rate) / rate)))
 
 
 def channel_bits(share: float, rate: float) -> float:
     """Return the bits that one run tells which holds this share of the posterior, at this red rate."""
-    return _entropy(share * rate) - share * _entropy(rate)
-
-
-def log_mixture(prior: _Prior, red: int, green: int) -> float:
-    """Integrate the likelihood of so many reds and greens over their common rate."""
-    parts = [math.log(share) + _log_beta(a + red, b + green) - _log_beta(a, b) for share, a, b in prior]
-    high = max(parts)
-    return high + math.log(sum(math.exp(part - high) for part in parts))
+    return entropy(share * rate) - share * entropy(rate)
 
 
 def _runs(bench: Bench) -> _Runs:
@@ -170,24 +164,6 @@ def _log_together(runs: _Runs) -> float:
     return math.log(TOGETHER_PRIOR) + kinds + log_mixture(_FAULT, red, green)
 
 
-def _normalised(logs: Sequence[float]) -> list[float]:
-    high = max(logs)
-    weights = [math.exp(log - high) for log in logs]
-    total = sum(weights)
-    return [weight / total for weight in weights]
-
-
 def _mean(red: int, green: int) -> float:
     """Return the expected rate after so many runs, from a flat prior."""
     return (1 + red) / (2 + red + green)
-
-
-def _log_beta(first: float, second: float) -> float:
-    return math.lgamma(first) + math.lgamma(second) - math.lgamma(first + second)
-
-
-def _entropy(probability: float) -> float:
-    """Return the entropy of one red-or-green in bits."""
-    if not 0 < probability < 1:
-        return 0.0
-    return -probability * math.log2(probability) - (1 - probability) * math.log2(1 - probability)

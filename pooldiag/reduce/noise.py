@@ -10,25 +10,27 @@ from functools import lru_cache
 from itertools import accumulate
 
 from pooldiag.model.readings import Reading
+from pooldiag.rates import greens_until
 from pooldiag.reduce.belief import Belief, best_share, channel_bits, single_belief
 from pooldiag.reduce.probe import Bench, BudgetSpentError, DisagreementError, Phase, Positions
 
+# Where nothing else is said these are chosen; what they make together is measured, see `FLAKE_PRIOR`.
 _EARLIER_PRIOR = 0.05  # that an earlier case, too, makes the victim red by itself
 _MOST_GREENS = 200  # in a row; at a rate of 5 %, half of the runs with the polluter, 1 search in 160 is given up so
-_HARDLY_ONE = 0.99  # that it is no single case, at which the search for one ends
+_HARDLY_ONE = 0.99  # that it is not a single case, at which the search for one ends
 _DRY = 10  # after so many greens the whole order is asked for its rate: it may take several cases
-_NEARLY_BEST = 0.99
+_NEARLY_BEST = 0.99  # of windows that tell about alike the smallest is run, which costs least
 SURELY = 0.999
 """How surely a red prefix shows its red in so many tries."""
-_SETTLING = 2  # further readings of each of two that disagree
-_MOST_REPEATS = 200
+_SETTLING = 2  # further readings of each of two that disagree: at one half chance keeps that up once in 16 times
+_MOST_REPEATS = 200  # a fault at 5 % is green so often in a row once in 28,000 times
 
 
 def is_steady(bench: Bench, disagreement: DisagreementError) -> bool:
     """Run both selections again; tell whether they keep disagreeing: then a cleaner does it, and not chance."""
     if disagreement.red == disagreement.green:
         return False
-    bench.monotone = False
+    bench.doubt_conclusions()
     bench.begin(Phase.NOISE, 2 * _SETTLING)
     for _ in range(_SETTLING):
         for positions in (disagreement.green, disagreement.red):
@@ -45,7 +47,7 @@ def unsteady_polluter(bench: Bench, confidence: float) -> tuple[int, float] | No
     None when the victim is red alone, or no single case explains the runs. Raises BudgetSpentError when the budget
     ends it. The whole order must have been red once.
     """
-    bench.monotone = bench.steady = False
+    bench.doubt_readings()
     dry = greens = 0
     while not bench.counts(()).red:
         if greens >= _MOST_GREENS:
@@ -68,23 +70,19 @@ def unsteady_polluter(bench: Bench, confidence: float) -> tuple[int, float] | No
 
 def earlier_greens(rate: float, confidence: float) -> int:
     """Return how many greens of the prefix one shorter it takes until an earlier polluter is improbable enough."""
-    greens = 1
-    while _earlier(rate, greens) > 1 - confidence and greens < _MOST_REPEATS:
-        greens += 1
-    return greens
+    chance = (1 - confidence) / confidence * (1 - _EARLIER_PRIOR) / _EARLIER_PRIOR  # `prefix_confidence`, solved for it
+    return greens_until(rate, chance, most=_MOST_REPEATS)
 
 
 def prefix_confidence(rate: float, greens: int) -> float:
     """Return how sure it is, after so many greens of the prefix one shorter, that no earlier case does it too."""
-    return 1 - _earlier(rate, greens)
+    missed = _EARLIER_PRIOR * (1 - rate) ** greens
+    return 1 - missed / (missed + 1 - _EARLIER_PRIOR)
 
 
 def repeats_needed(rate: float, confidence: float, decisions: int) -> int:
     """Return the greens after which each of so many decisions, and so all of them, is right often enough."""
-    if rate >= 1:
-        return 1
-    wrong = (1 - confidence) / decisions  # the union bound
-    return min(_MOST_REPEATS, max(1, math.ceil(math.log(wrong) / math.log1p(-max(rate, 0.01)))))
+    return greens_until(rate, (1 - confidence) / decisions, most=_MOST_REPEATS)  # the union bound
 
 
 @lru_cache(maxsize=256)
@@ -117,11 +115,6 @@ def _doubted(bench: Bench, best: int, rate: float, confidence: float) -> Positio
     if bench.counts(shorter).green < earlier_greens(rate, confidence):
         return shorter
     return min(shorter, (), key=lambda one: bench.counts(one).green)
-
-
-def _earlier(rate: float, greens: int) -> float:
-    missed = _EARLIER_PRIOR * (1 - rate) ** greens
-    return missed / (missed + 1 - _EARLIER_PRIOR)
 
 
 def _most_left(belief: Belief) -> int:

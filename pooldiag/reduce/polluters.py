@@ -13,7 +13,7 @@ from operator import or_
 
 from pooldiag.model.readings import Reading
 from pooldiag.reduce.prefix import boundary
-from pooldiag.reduce.probe import Bench, Phase, Positions, ProbeVoidError
+from pooldiag.reduce.probe import Bench, Phase, Positions, ProbeVoidError, Trust, without
 
 _LEAST_MISSES = 3
 _UNCHECKED_BITS = 4  # a check runs no more than about 2**4 cases, or an eighth of them
@@ -29,7 +29,7 @@ def misses_before_check(suspects: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class SetQuestion:
     """Which of some cases bring about the wanted reading, with other cases always there."""
 
     bench: Bench
@@ -64,7 +64,7 @@ class Question:
                 yield positions
 
 
-def minimal_set(ask: Question, suspects: Positions) -> Positions:
+def minimal_set(ask: SetQuestion, suspects: Positions) -> Positions:
     """Return a 1-minimal set among the suspects, all of which together bring the wanted reading about.
 
     The set without any one member has been run, and does not. Raises ProbeVoidError, and what `Bench.read` raises.
@@ -82,7 +82,7 @@ def minimal_set(ask: Question, suspects: Positions) -> Positions:
     return _thinned(ask, found)
 
 
-def all_sets(ask: Question, suspects: Positions, first: Positions) -> tuple[Positions, ...]:
+def all_sets(ask: SetQuestion, suspects: Positions, first: Positions) -> tuple[Positions, ...]:
     """Return `first` and every further minimal set that shares no case with those before it, one at a time."""
     sets = [first]
     while True:
@@ -93,7 +93,7 @@ def all_sets(ask: Question, suspects: Positions, first: Positions) -> tuple[Posi
         sets.append(minimal_set(ask, rest))
 
 
-def _narrowed(ask: Question, suspects: Positions) -> tuple[Positions, Positions | None]:
+def _narrowed(ask: SetQuestion, suspects: Positions) -> tuple[Positions, Positions | None]:
     """Halve; return the smallest window seen to hit, and the one case left. None for that if several act together.
 
     The half next to the victim comes first. The last window before the check is a far one instead: the first
@@ -117,12 +117,12 @@ def _narrowed(ask: Question, suspects: Positions) -> tuple[Positions, Positions 
     return hit, window
 
 
-def _tested(ask: Question, first: Positions, second: Positions) -> tuple[Positions, Positions]:
+def _tested(ask: SetQuestion, first: Positions, second: Positions) -> tuple[Positions, Positions]:
     """Return the half to ask, then the other: the first one unless it is void."""
     return (second, first) if ask.read(first) is Reading.VOID else (first, second)
 
 
-def _trimmed(ask: Question, suspects: Positions) -> Positions:
+def _trimmed(ask: SetQuestion, suspects: Positions) -> Positions:
     """Keep the last case of the shortest prefix that hits, and go on with those before it, until those kept hit."""
     kept: Positions = ()
     whole = ask.joined(suspects)
@@ -140,7 +140,7 @@ def _trimmed(ask: Question, suspects: Positions) -> Positions:
     return kept
 
 
-def _prefixes(ask: Question, suspects: Positions, kept: Positions) -> Callable[[int], Reading]:
+def _prefixes(ask: SetQuestion, suspects: Positions, kept: Positions) -> Callable[[int], Reading]:
     """Return a probe over sizes: so many of the suspects, and those kept; RED stands for a hit."""
 
     def read(size: int) -> Reading:
@@ -155,9 +155,9 @@ def _prefixes(ask: Question, suspects: Positions, kept: Positions) -> Callable[[
     return read
 
 
-def _weights(ask: Question, suspects: Positions, kept: Positions) -> list[float] | None:
+def _weights(ask: SetQuestion, suspects: Positions, kept: Positions) -> list[float] | None:
     """Count for each size the sets that it is the end of and that no miss contains: pairs, or single cases."""
-    if not ask.bench.monotone:
+    if ask.bench.trust is not Trust.CONCLUSIONS:
         return None
     base = {*ask.always, *kept}
     misses = [frozenset(positions) for positions in ask.misses() if base.issubset(positions)]
@@ -172,10 +172,10 @@ def _weights(ask: Question, suspects: Positions, kept: Positions) -> list[float]
     return weights
 
 
-def _thinned(ask: Question, found: Positions) -> Positions:
+def _thinned(ask: SetQuestion, found: Positions) -> Positions:
     """Leave members out as long as what is left hits; in the end every smaller set by one has been run."""
     for one in reversed(found):
-        rest = tuple(other for other in found if other != one)
+        rest = without(found, one)
         if ask(rest):
             return _thinned(ask, rest)
     return found

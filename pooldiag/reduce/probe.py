@@ -5,12 +5,14 @@ in question appears, green when every case ran without it, else void. Cases are 
 """
 
 from collections.abc import Callable, Iterator, MutableMapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
 from pooldiag.errors import BlockedError, ExitCode, PooldiagError
 from pooldiag.model.readings import Reading
+from pooldiag.model.words import count
 
 Positions: TypeAlias = tuple[int, ...]
 """Cases before the victim, ascending, from 0; the victim itself always runs last."""
@@ -42,8 +44,12 @@ class Phase(StrEnum):
     NOISE = "noise"
 
 
-def _cases(count: int) -> str:
-    return "1 case" if count == 1 else f"{count} cases"
+class Trust(StrEnum):
+    """What is believed of the readings so far."""
+
+    CONCLUSIONS = "conclusions"  # each by itself, and what follows if more cases never make a red go
+    READINGS = "readings"  # each by itself
+    NOTHING = "nothing"  # no reading by itself: runs of the same cases may disagree
 
 
 class ProbeVoidError(BlockedError):
@@ -52,7 +58,8 @@ class ProbeVoidError(BlockedError):
     def __init__(self, positions: Positions) -> None:
         """Take the selection that stays void."""
         super().__init__(
-            f"runs of {_cases(len(positions))}, then the victim, say nothing, {VOID_TRIES} times out of {VOID_TRIES}"
+            f"runs of {count(len(positions), 'case')}, then the victim, say nothing,"
+            f" {VOID_TRIES} times out of {VOID_TRIES}"
         )
         self.positions = positions
 
@@ -118,7 +125,6 @@ class SearchStep:
     reading: Reading
     recalled: bool  # taken from the memory, not run
     runs: int
-    cases_run: int
     most_left: int
     known: BestKnown
 
@@ -130,12 +136,13 @@ def bits_of(positions: Positions) -> int:
     return sum(1 << position for position in positions)
 
 
+def without(positions: Positions, one: int) -> Positions:
+    """Return the selection without one of its cases."""
+    return tuple(other for other in positions if other != one)
+
+
 def nobody(_progress: SearchStep) -> None:
     """Listen to nothing."""
-
-
-def _never() -> bool:
-    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,32 +150,28 @@ class SearchLimits:
     """What a search may spend: runs (recalled ones included), and whatever `spent` watches, a clock say."""
 
     max_runs: int = 1000
-    spent: Callable[[], bool] = _never
+    spent: Callable[[], bool] = lambda: False
 
 
 @dataclass(slots=True, kw_only=True)
 class Bench:
     """Where probes are run: asks the memory first, keeps the count, tells of progress, notices disagreement.
 
-    `repeats` greens make a selection green; one red makes it red. Without `monotone` a green selection that
-    contains a red one is no disagreement, and nothing is concluded from a selection about its parts.
+    `repeats` greens make a selection green; one red makes it red. What contradicts the `trust` is a disagreement:
+    a green selection that contains a red one, or one that disagrees with itself.
     """
 
     probe: Probe
     length: int  # m: the cases before the victim
     memory: Memory
-    own: int = 1  # the cases that run besides those at the positions: the victim
     limits: SearchLimits = SearchLimits()
     watch: Callable[[SearchStep], None] = nobody
-    monotone: bool = True
-    steady: bool = True  # a selection that disagrees with itself is told
+    trust: Trust = Trust.CONCLUSIONS
     repeats: int = 1
     phase: Phase = Phase.BASELINE
     most_left: int = 0
     runs: int = 0
     recalled: int = 0
-    cases_run: int = 0
-    runs_of: dict[Phase, int] = field(default_factory=dict)
     known: BestKnown = BestKnown()
     used: dict[Positions, Counts] = field(default_factory=dict)  # what this search has taken so far
     _bits: list[int] = field(default_factory=list)  # of each of these, in their order
@@ -193,7 +196,7 @@ class Bench:
     def read(self, positions: Positions) -> Reading:
         """Return the reading of a selection; run it only as often as that takes.
 
-        Raises BudgetSpentError, and DisagreementError as long as the bench is steady or monotone.
+        Raises BudgetSpentError, and DisagreementError as long as anything is believed.
         """
         while True:
             counts = self.counts(positions)
@@ -218,9 +221,7 @@ class Bench:
         reading = recorded[seen] if recalled else self._run(positions, recorded)
         self.used[positions] = self.used[positions].with_one(reading)
         self.runs += 1
-        self.runs_of[self.phase] = self.runs_of.get(self.phase, 0) + 1
         self.recalled += recalled
-        self.cases_run += len(positions) + self.own
         self.most_left = max(0, self.most_left - 1)
         self._learn(positions, reading)
         self.watch(self._progress(positions, reading, recalled=recalled))
@@ -234,16 +235,41 @@ class Bench:
                 return reading
         raise ProbeVoidError(positions)
 
+    @contextmanager
+    def trusting(self, trust: Trust) -> Iterator[None]:
+        """Believe so much for a while."""
+        before, self.trust = self.trust, trust
+        try:
+            yield
+        finally:
+            self.trust = before
+
+    def doubt_conclusions(self) -> None:
+        """Believe from now on that more cases can make a red go."""
+        if self.trust is Trust.CONCLUSIONS:
+            self.trust = Trust.READINGS
+
+    def doubt_readings(self) -> None:
+        """Believe from now on that runs of the same cases can disagree."""
+        self.trust = Trust.NOTHING
+
+    def turns_red(self, positions: Positions, tries: int) -> bool:
+        """Run a selection until it was red, or `tries` readings are there that are not void."""
+        with self.trusting(Trust.NOTHING):
+            while not self.counts(positions).red and self.counts(positions).green < tries:
+                self.clear_again(positions)
+        return self.counts(positions).red > 0
+
     def reassure(self, positions: Positions) -> None:
         """Run a selection again that must read as before; DisagreementError when it does not."""
-        if self.steady:
+        if self.trust is not Trust.NOTHING:
             phase, self.phase = self.phase, Phase.NOISE
             self.clear_again(positions)
             self.phase = phase
 
     def implied(self, positions: Positions) -> Reading | None:
         """Return what follows from other runs if more cases never make a red go; None when nothing does."""
-        if not self.monotone or not self.steady:
+        if self.trust is not Trust.CONCLUSIONS:
             return None
         bits = bits_of(positions)
         for other, counts in self.observed_bits():
@@ -295,7 +321,6 @@ class Bench:
             reading=reading,
             recalled=recalled,
             runs=self.runs,
-            cases_run=self.cases_run,
             most_left=self.most_left,
             known=self.known,
         )
@@ -303,9 +328,9 @@ class Bench:
     def _compare(self, positions: Positions, reading: Reading) -> None:
         """Raise DisagreementError when this reading contradicts an earlier one."""
         counts = self.counts(positions)
-        if self.steady and counts.red and counts.green:
+        if self.trust is not Trust.NOTHING and counts.red and counts.green:
             raise DisagreementError(positions, positions)
-        if not self.monotone or reading is Reading.VOID:
+        if self.trust is not Trust.CONCLUSIONS or reading is Reading.VOID:
             return
         bits = bits_of(positions)
         for (other, seen), held in zip(self.used.items(), self._bits, strict=True):

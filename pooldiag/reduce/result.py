@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pooldiag.reduce.probe import BestKnown, Counts, Phase, Positions
+from pooldiag.reduce.probe import BestKnown, Counts, Positions
 
 
 class ReductionStatus(StrEnum):
@@ -33,14 +33,13 @@ class Proof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reduction:
-    """The answer, and the runs that carry it. Positions count from 0 but for `position`, the victim's, from 1.
+    """The answer, and the runs that carry it.
 
     `prefix` is k: the first k cases, then the victim, are red, the first k-1 green, both run; 0 when it is red alone.
     It is the smallest such k only when `cleaning` is None: with cleaners redness is not monotone.
     """
 
     status: ReductionStatus
-    position: int = 0
     reason: str | None = None  # in words, what is not established and why
     prefix: int | None = None
     polluters: Positions = ()
@@ -54,7 +53,5 @@ class Reduction:
     prefix_proof: Proof | None = None
     runs: int = 0
     recalled: int = 0  # of these runs, taken from the memory
-    cases_run: int = 0
-    runs_of: tuple[tuple[Phase, int], ...] = ()  # what the runs were made for
     known: BestKnown = BestKnown()
     speculative: int = 0  # further runs, made beside these, that turned out not to be needed

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from pooldiag.model.readings import Reading
 from pooldiag.reduce.belief import set_confidence, single_belief
-from pooldiag.reduce.cleaners import cleaners_of, setters_of
+from pooldiag.reduce.cleaners import cleaners_of
 from pooldiag.reduce.noise import (
     SURELY,
     earlier_greens,
@@ -14,7 +14,7 @@ from pooldiag.reduce.noise import (
     repeats_needed,
     unsteady_polluter,
 )
-from pooldiag.reduce.polluters import Question, all_sets, minimal_set
+from pooldiag.reduce.polluters import SetQuestion, all_sets, minimal_set
 from pooldiag.reduce.prefix import prove_prefix
 from pooldiag.reduce.probe import (
     Bench,
@@ -27,7 +27,9 @@ from pooldiag.reduce.probe import (
     ProbeVoidError,
     SearchLimits,
     SearchStep,
+    Trust,
     nobody,
+    without,
 )
 from pooldiag.reduce.result import Observed, Proof, Reduction, ReductionStatus
 
@@ -39,10 +41,11 @@ less: a run tells 0.32 bits at most, both of which case it is and of its not bei
 runs. So right in 97 % there and wrong in 5 % here take 32.4 runs, but for baselines and the proof of the prefix (Wald
 1945, Ann. Math. Stat. 16:117).
 """
+# Chosen: what takes more than these runs is not a steady fault, and is searched for as an unsteady one.
 _MOST_TURNS = 14  # further runs of both ends, when the first ones leave too much to chance
-_SEVERAL = 0.9  # that several act together, at whatever confidence
-_REDS_FOR_A_RATE = 3
-_RUNS_FOR_A_RATE = 100
+_SEVERAL = 0.9  # that several act together, at whatever confidence: one case now and then looks like it
+_REDS_FOR_A_RATE = 3  # so that one lucky red does not make the rate
+_RUNS_FOR_A_RATE = 100  # a rate under 3 % is given up as too seldom
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,13 +53,13 @@ class SearchPlan:
     """How far a reduction goes.
 
     `most_greens`: how many greens of the whole order it takes to believe that it is green. 1 unless a red was seen.
-    `steady` is False where runs are known to disagree: then none is believed by itself.
+    `trust` is what to begin with: nothing where runs are known to disagree.
     """
 
     confidence: float = DEFAULT_CONFIDENCE
     most_greens: int = 1
     every_set: bool = False
-    steady: bool = True
+    trust: Trust = Trust.CONCLUSIONS
     limits: SearchLimits = SearchLimits()
 
 
@@ -74,12 +77,12 @@ def reduce_order(
     """Find out which of the `length` cases before the victim make it red, and prove it by runs.
 
     `memory` holds readings of earlier runs, which are not made again, and takes every new one as soon as it is there.
-    `watch` is told after each run. Void runs and a spent budget end it with the best so far; what the probe raises
+    `watch` is called after each run. Void runs and a spent budget end it with the best so far; what the probe raises
     goes through.
     """
     kept = {} if memory is None else memory
     bench = Bench(probe=probe, length=length, memory=kept, limits=plan.limits, watch=watch)
-    search = _Search(bench=bench, plan=plan)
+    search = _OrderSearch(bench=bench, plan=plan)
     try:
         search.run()
     except BudgetSpentError as spent:
@@ -90,7 +93,7 @@ def reduce_order(
 
 
 @dataclass(slots=True, kw_only=True)
-class _Search:
+class _OrderSearch:
     """One reduction: the bench, the plan, and the answer as far as it is known."""
 
     bench: Bench
@@ -100,14 +103,14 @@ class _Search:
     def run(self) -> None:
         """Take both baselines, then go where they lead."""
         bench = self.bench
-        bench.monotone = False  # a victim that is red alone and green in order is no disagreement
         bench.begin(Phase.BASELINE, 2)
-        whole, alone = self._demand(bench.everything), self._demand(())
+        with bench.trusting(Trust.READINGS):  # a victim that is red alone and green in order is not a disagreement
+            whole, alone = self._demand(bench.everything), self._demand(())
         if alone is Reading.RED:
             self._red_alone(whole)
-        elif whole is Reading.RED and self.plan.steady:
+        elif whole is Reading.RED and self.plan.trust is not Trust.NOTHING:
             self._plainly()
-        elif self._turns_red(bench.everything, self.plan.most_greens):
+        elif bench.turns_red(bench.everything, self.plan.most_greens):
             self._unsteadily()
         else:
             self.answer = replace(
@@ -117,15 +120,7 @@ class _Search:
     def finished(self) -> Reduction:
         """Return the answer with what it cost."""
         bench = self.bench
-        return replace(
-            self.answer,
-            position=bench.length + 1,
-            runs=bench.runs,
-            recalled=bench.recalled,
-            cases_run=bench.cases_run,
-            known=bench.known,
-            runs_of=tuple(bench.runs_of.items()),
-        )
+        return replace(self.answer, runs=bench.runs, recalled=bench.recalled, known=bench.known)
 
     def _demand(self, positions: Positions) -> Reading:
         reading = self.bench.read(positions)
@@ -133,22 +128,13 @@ class _Search:
             raise ProbeVoidError(positions)
         return reading
 
-    def _turns_red(self, positions: Positions, tries: int) -> bool:
-        """Run a selection until it was red, or `tries` readings are there that are not void."""
-        bench, steady = self.bench, self.bench.steady
-        bench.steady = False
-        while not bench.counts(positions).red and bench.counts(positions).green < tries:
-            bench.clear_again(positions)
-        bench.steady = steady
-        return bench.counts(positions).red > 0
-
     def _red_alone(self, whole: Reading) -> None:
         """Note that the victim needs no polluter; when it is green in order, find what there sets up what it needs."""
         self._note_red_alone()
         if whole is Reading.RED:
             return
         try:
-            setters = setters_of(self.bench)
+            setters = cleaners_of(self.bench, (), self.bench.everything)
             for end in (setters, ()):  # two cheap runs: a search among readings by chance ends somewhere, too
                 self.bench.reassure(end)
             if self._until_sure([setters], Reading.GREEN) >= self.plan.confidence:
@@ -162,7 +148,7 @@ class _Search:
     def _plainly(self) -> None:
         """Believe each reading until two disagree; a disagreement that stays is a cleaner, one that goes is chance."""
         bench = self.bench
-        bench.monotone = True
+        bench.trust = self.plan.trust
         while True:
             try:
                 if not self._sets_and_prefix():
@@ -179,7 +165,7 @@ class _Search:
 
     def _sets_and_prefix(self) -> bool:
         """Find what a plain search finds; tell whether it is more than chance."""
-        ask = Question(bench=self.bench)
+        ask = SetQuestion(bench=self.bench)
         found = minimal_set(ask, self.bench.everything)
         self._note_set(found)
         self._prefix(found)
@@ -217,7 +203,7 @@ class _Search:
     def _until_sure(self, sets: Sequence[Positions], wanted: Reading) -> float:
         """Run both ends again until the posterior is high enough; DisagreementError when that shows chance."""
         first, needed = sets[0], self._needed(sets)
-        ends = (*(tuple(other for other in first if other != one) for one in first), first)
+        ends = (*(without(first, one) for one in first), first)
         for turn in range(_MOST_TURNS):
             confidence = set_confidence(self.bench, sets, wanted)
             if confidence >= needed:
@@ -229,7 +215,7 @@ class _Search:
     def _unsteadily(self) -> None:
         """Let a posterior choose the runs; when one polluter does not explain them, repeat every green."""
         bench = self.bench
-        bench.monotone = bench.steady = False
+        bench.doubt_readings()
         self.answer = Reduction(status=ReductionStatus.UNRESOLVED, noisy=True)
         found = unsteady_polluter(bench, self.plan.confidence)
         if bench.counts(()).red:
@@ -243,10 +229,10 @@ class _Search:
         bench.begin(Phase.PREFIX, 2 * earlier_greens(rate, self.plan.confidence))
         self._note_set((polluter,))
         tries = repeats_needed(rate, SURELY, 1)
-        if not self._turns_red(tuple(range(polluter + 1)), tries):
+        if not bench.turns_red(tuple(range(polluter + 1)), tries):
             return False
         shorter = tuple(range(polluter))
-        if self._turns_red(shorter, earlier_greens(rate, self.plan.confidence)):
+        if bench.turns_red(shorter, earlier_greens(rate, self.plan.confidence)):
             return False
         sure = min(confidence, prefix_confidence(rate, bench.counts(shorter).green))
         self.answer = replace(
@@ -264,7 +250,7 @@ class _Search:
         if self._demand(()) is Reading.RED:
             self._note_red_alone()
             return
-        found = minimal_set(Question(bench=bench), bench.everything)
+        found = minimal_set(SetQuestion(bench=bench), bench.everything)
         self._note_set(found)
         self._prefix(found)
         self.answer = replace(self.answer, status=ReductionStatus.FOUND, confidence=confidence)
@@ -297,8 +283,7 @@ class _Search:
         self.answer = replace(self.answer, prefix=size, prefix_proof=Proof(red=red, green=(green,)))
 
     def _set_proof(self, found: Positions) -> Proof:
-        without = (tuple(other for other in found if other != one) for one in found)
-        return Proof(red=self._observed(found), green=tuple(self._observed(one) for one in without))
+        return Proof(red=self._observed(found), green=tuple(self._observed(without(found, one)) for one in found))
 
     def _observed(self, positions: Positions) -> Observed:
         return Observed(positions=positions, counts=self.bench.counts(positions))

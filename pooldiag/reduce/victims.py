@@ -5,35 +5,24 @@ cases that do it now and then make a posterior over the last case of the shortes
 """
 
 from bisect import bisect_left
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from pooldiag.model.readings import Reading
 from pooldiag.reduce.belief import Belief, best_share, channel_bits, single_belief
 from pooldiag.reduce.prefix import boundary
 from pooldiag.reduce.probe import (
     Bench,
-    BestKnown,
     BudgetSpentError,
     DisagreementError,
     Memory,
-    Phase,
     Positions,
     Probe,
     ProbeVoidError,
-    SearchLimits,
-    SearchStep,
-    nobody,
 )
 from pooldiag.reduce.result import Observed, Proof, ReductionStatus
 from pooldiag.reduce.search import SearchPlan
 
-MOST_RUNS = 150
-"""After so many runs of beginnings that disagree no case is named."""
-
-_HARDLY_ONE = 0.99  # that no case does it, at which the search for it ends
-_DEFAULT_PLAN = SearchPlan(confidence=0.95, limits=SearchLimits(max_runs=MOST_RUNS))
+_HARDLY_ONE = 0.99  # chosen: that no case does it, at which the search for it ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,106 +39,51 @@ class Victim:
     noisy: bool = False
     confidence: float | None = None
     proof: Proof | None = None  # none of a shorter one when the first case alone is red
-    runs: int = 0
-    recalled: int = 0
-    cases_run: int = 0
-    known: BestKnown = BestKnown()
 
 
-def find_victim(read: Callable[[int], Reading], length: int, *, plan: SearchPlan = _DEFAULT_PLAN) -> int | None:
-    """Return the size of a red beginning whose one-shorter one is green; None when no case can be named.
-
-    `read` runs so many cases, at least 1. The whole order, of `length` cases, has been red once. Raises ProbeVoidError
-    when runs that it takes stay void.
-    """
-    memory: Memory = {tuple(range(length)): (Reading.RED,)}
-    search = _Search.over(lambda positions: read(len(positions)), length, plan=plan, memory=memory)
-    return search.answered(void_blocks=False).size
-
-
-def search_victim(
-    probe: Probe,
-    length: int,
-    *,
-    plan: SearchPlan = _DEFAULT_PLAN,
-    memory: Memory | None = None,
-    watch: Callable[[SearchStep], None] = nobody,
-) -> Victim:
+def search_victim(probe: Probe, length: int, *, plan: SearchPlan, memory: Memory | None = None) -> Victim:
     """Find out which of the `length` cases of an order shows a red that names none, and prove it by runs.
 
-    The probe runs just the cases at the positions, which are always the first so many. Memory, `watch`, void runs
-    and a spent budget are as in `reduce_order`.
+    The probe runs just the cases at the positions, which are always the first so many. Memory, void runs and a spent
+    budget are as in `reduce_order`.
     """
     kept = {} if memory is None else memory
-    return _Search.over(probe, length, plan=plan, memory=kept, watch=watch).answered(void_blocks=True)
+    search = _VictimSearch(bench=Bench(probe=probe, length=length, memory=kept, limits=plan.limits), plan=plan)
+    try:
+        search.run()
+    except BudgetSpentError as spent:
+        return replace(search.answer, status=ReductionStatus.UNRESOLVED, reason=spent.problem)
+    except ProbeVoidError as void:
+        return replace(search.answer, status=ReductionStatus.BLOCKED, reason=void.problem)
+    return search.answer
 
 
 @dataclass(slots=True, kw_only=True)
-class _Search:
-    """One search for the victim."""
+class _VictimSearch:
+    """One search for the victim: the beginnings of an order, the plan, and the answer as far as it is known."""
 
     bench: Bench
     plan: SearchPlan
     answer: Victim = Victim(status=ReductionStatus.UNRESOLVED)
 
-    @classmethod
-    def over(
-        cls,
-        probe: Probe,
-        length: int,
-        *,
-        plan: SearchPlan,
-        memory: Memory,
-        watch: Callable[[SearchStep], None] = nobody,
-    ) -> "_Search":
-        """Return a search over the beginnings of an order."""
-        bench = Bench(probe=probe, length=length, memory=memory, own=0, limits=plan.limits, watch=watch)
-        return cls(bench=bench, plan=plan)
-
-    def answered(self, *, void_blocks: bool) -> Victim:
-        """Search; return the answer with what it cost."""
-        try:
-            self._run()
-        except BudgetSpentError as spent:
-            self.answer = replace(self.answer, status=ReductionStatus.UNRESOLVED, reason=spent.problem)
-        except ProbeVoidError as void:
-            if not void_blocks:
-                raise
-            self.answer = replace(self.answer, status=ReductionStatus.BLOCKED, reason=void.problem)
-        bench = self.bench
-        return replace(
-            self.answer, runs=bench.runs, recalled=bench.recalled, cases_run=bench.cases_run, known=bench.known
-        )
-
-    def _run(self) -> None:
-        bench = self.bench
-        bench.begin(Phase.BASELINE, 1)
-        if not self._whole_turns_red():
+    def run(self) -> None:
+        """Bisect; then let a posterior choose the runs, until it is sure."""
+        if not self.bench.turns_red(self.bench.everything, self.plan.most_greens):
             self.answer = replace(self.answer, status=ReductionStatus.GREEN, reason="all cases together are green")
             return
         try:
             self._plainly()
         except DisagreementError:
             self.answer = replace(self.answer, noisy=True)
-        bench.monotone = bench.steady = False
+        self.bench.doubt_readings()
         self._until_sure()
-
-    def _whole_turns_red(self) -> bool:
-        bench = self.bench
-        bench.monotone = bench.steady = False
-        while not (counts := bench.counts(bench.everything)).red and counts.green < self.plan.most_greens:
-            bench.clear_again(bench.everything)
-        bench.monotone = bench.steady = True
-        return counts.red > 0
 
     def _plainly(self) -> None:
         """Bisect, then look at both ends again."""
         bench = self.bench
         if bench.counts(bench.everything).green:
             raise DisagreementError(bench.everything, bench.everything)
-        bench.begin(Phase.SEARCH, (bench.length - 1).bit_length() + 2)
         size = boundary(lambda size: bench.read(_first(size)), green=0, red=bench.length)
-        bench.begin(Phase.CONFIRMATION, 2)
         for end in (size, size - 1):
             if end:
                 bench.clear_again(_first(end))
@@ -171,7 +105,6 @@ class _Search:
             if belief.flake + belief.other >= _HARDLY_ONE or (size == 1 and longer.red and self._greens()):
                 self.answer = replace(self.answer, reason="runs of the same cases disagree, and no case explains it")
                 return
-            bench.begin(Phase.NOISE, bench.length.bit_length())
             bench.clear_again(_telling(bench, belief))
 
     def _greens(self) -> int:

@@ -27,7 +27,7 @@ class Parts:
             "kind": signature.kind,
             "signal": signature.signal,
             "case": signature.case,
-            "place": signature.place,
+            "place": None if signature.place is None else signature.place.text,
         }
         return found | self.bytes_beside(signature.case)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pooldiag.attribution.canary_facts import Observed, judge, observed
+from pooldiag.attribution.canary_facts import CanaryFacts, judge, observed
 from pooldiag.model.arms import Acted, CanaryRule, Role
 
 ZEROED = CanaryRule(
@@ -14,7 +14,7 @@ ZEROED = CanaryRule(
 FILLED = CanaryRule(role=Role.POISON_N, expects=(("handed", ("fill",)),))
 
 
-def seen(small: str, large: str | None = None, thread: str | None = None) -> Observed:
+def seen(small: str, large: str | None = None, thread: str | None = None) -> CanaryFacts:
     lines = [f"blocks of 200 bytes: fresh=0x00 {small}", f"blocks of 3000 bytes: fresh=0x00 {large or small}"]
     if thread is not None:
         lines.append(f"blocks of 200 bytes in a second thread: fresh=0x00 {thread}")

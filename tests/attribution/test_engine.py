@@ -5,16 +5,16 @@ from statistics import median
 
 import pytest
 
-from pooldiag.attribution.engine import Spent, StopRule, conclude, greens_needed, next_step
-from pooldiag.attribution.mechanisms import MECHANISMS
+from pooldiag.attribution.engine import Spent, Stop, StopReason, StopRule, conclude, greens_needed, next_step
+from pooldiag.attribution.mechanisms import MECHANISMS, ROLES
 from pooldiag.attribution.posterior import posterior
 from pooldiag.attribution.role_evidence import RoleEvidence
-from pooldiag.attribution.simulation import ROLES, Simulated, diagnose, evidence
 from pooldiag.model.arms import Acted, Role
 from pooldiag.model.attributions import Attribution, Status
-from pooldiag.model.readings import Sight, Signature, SignatureKind
+from pooldiag.model.readings import RedPlace, Sight, Signature, SignatureKind
+from tests.attribution.simulation import Simulated, diagnose, evidence
 
-RED = Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case="victim", place="test.cpp:20")
+RED = Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case="victim", place=RedPlace(text="test.cpp:20"))
 ROWS = {mechanism.id: mechanism for mechanism in MECHANISMS}
 SIGHTS = {"R": Sight.SAME_RED, "G": Sight.GREEN, "N": Sight.NEW_RED, "-": Sight.NOTHING}
 TIMING = {Role.BYPASS: 1.0, Role.EXACT: 0.0, Role.POISON_N: 1.0, Role.POISON_0: 0.0, Role.ISOLATE: 1.0}
@@ -102,18 +102,19 @@ def test_arms_that_are_no_evidence_do_not_move_the_posterior() -> None:
         RoleEvidence(role=Role.BYPASS, acted=Acted.INERT, runs=("a",), sights=(Sight.GREEN,)),
         *plain[2:],
     )
-    assert posterior(inert) == pytest.approx(posterior(plain))
+    assert posterior(inert).weights == pytest.approx(posterior(plain).weights)
 
 
 def test_a_new_red_and_a_void_run_do_not_move_the_posterior() -> None:
-    assert posterior(seen(baseline="RR", bypass="N-")) == posterior(seen(baseline="RR"))
+    assert posterior(seen(baseline="RR", bypass="N-")).weights == posterior(seen(baseline="RR")).weights
     assert any("bypass: 1/2 runs show another red" in text for text in said(baseline="RR", bypass="N-").not_established)
 
 
 def test_an_arm_that_shows_nothing_of_use_twice_is_not_asked_again() -> None:
     known = seen(baseline="RR", bypass="NN", exact="R", per_case="G")
     step = next_step(known, StopRule(), Spent(runs=6))
-    assert step.role not in {None, Role.BYPASS}
+    assert isinstance(step, Role)
+    assert step is not Role.BYPASS
 
 
 def test_every_ruled_out_mechanism_names_an_arm_and_a_run_that_contradicts_it() -> None:
@@ -126,11 +127,13 @@ def test_every_ruled_out_mechanism_names_an_arm_and_a_run_that_contradicts_it() 
 
 
 def test_the_baseline_comes_first_and_twice_and_a_green_one_is_asked_what_the_pool_hides() -> None:
-    assert next_step(seen(), StopRule(), Spent()).role is Role.BASELINE
-    assert next_step(seen(baseline="R"), StopRule(), Spent()).role is Role.BASELINE
-    assert next_step(seen(baseline="GG"), StopRule(), Spent()).role is Role.BYPASS
-    assert next_step(seen(baseline="GG", bypass="G"), StopRule(), Spent()).role is Role.POISON_N
-    assert next_step(seen(baseline="GG", bypass="G", poison_n="G"), StopRule(), Spent()).role is None
+    assert next_step(seen(), StopRule(), Spent()) is Role.BASELINE
+    assert next_step(seen(baseline="R"), StopRule(), Spent()) is Role.BASELINE
+    assert next_step(seen(baseline="GG"), StopRule(), Spent()) is Role.BYPASS
+    assert next_step(seen(baseline="GG", bypass="G"), StopRule(), Spent()) is Role.POISON_N
+    assert next_step(seen(baseline="GG", bypass="G", poison_n="G"), StopRule(), Spent()) == Stop(
+        reason=StopReason.GREEN
+    )
     assert said(baseline="GG", bypass="G", poison_n="G").status is Status.GREEN
 
 
@@ -146,9 +149,33 @@ def test_a_red_of_an_arm_that_is_no_evidence_is_not_green() -> None:
 
 def test_it_stops_at_the_runs_and_at_the_time_that_it_may_spend() -> None:
     known = seen(baseline="RG", bypass="G")
-    assert next_step(known, StopRule(max_runs=3), Spent(runs=3)).reason == "3 runs are spent"
+    assert next_step(known, StopRule(max_runs=3), Spent(runs=3)) == Stop(reason=StopReason.RUNS, said=(3,))
     late = next_step(known, StopRule(budget_seconds=60), Spent(runs=3, seconds=61))
-    assert (late.role, late.reason) == (None, "the budget of 60 s is spent")
+    assert late == Stop(reason=StopReason.BUDGET, said=(60,))
+
+
+@pytest.mark.parametrize(
+    ("stop", "words"),
+    [
+        (Stop(reason=StopReason.RUNS, said=(3,)), "3 runs are spent"),
+        (Stop(reason=StopReason.BUDGET, said=(60.0,)), "the budget of 60 s is spent"),
+        (Stop(reason=StopReason.GREEN), "nothing is red"),
+        (Stop(reason=StopReason.REPEATED, said=(3,)), "every arm ran 3 times"),
+        (Stop(reason=StopReason.DECIDED, said=("stale-read", "99.3 %")), "stale-read has 99.3 % of the posterior"),
+        (Stop(reason=StopReason.TIED), "the arms that can be run do not tell the candidates apart"),
+        (Stop(reason=StopReason.EXHAUSTED), "no arm that can be run would tell more"),
+    ],
+)
+def test_the_report_says_in_words_why_the_runs_ended(stop: Stop, words: str) -> None:
+    assert conclude(seen(baseline="RR"), signature=RED, plan=StopRule(), stop=stop).rule == words
+
+
+def test_what_a_bisection_tells_is_not_open_after_one() -> None:
+    letters = {"baseline": "RR", "bypass": "GG", "exact": "RR", "per_case": "GG", "poison_n": "GG", "poison_0": "RR"}
+    known = seen(**letters, serial="RR", isolate="GG")
+    asked = ("which earlier case left the block: bisect the order",)
+    assert conclude(known, signature=RED, plan=StopRule()).not_established == asked
+    assert conclude(known, signature=RED, plan=StopRule(bisected=True)).not_established == ()
 
 
 def test_repeat_runs_every_arm_so_often_whatever_it_shows() -> None:
@@ -167,13 +194,13 @@ def test_a_green_of_a_flaky_fault_needs_more_of_them_and_one_of_a_steady_fault_f
 def test_of_two_arms_that_tell_alike_the_cheaper_one_is_run() -> None:
     known = seen(baseline="RR")
     usual = next_step(known, StopRule(), Spent(runs=2, of_role={Role.BASELINE: 10.0}))
-    assert usual.role is not None
-    dear = {Role.BASELINE: 10.0, usual.role: 1000.0}
-    assert next_step(known, StopRule(), Spent(runs=2, of_role=dear)).role is not usual.role
+    assert isinstance(usual, Role)
+    dear = {Role.BASELINE: 10.0, usual: 1000.0}
+    assert next_step(known, StopRule(), Spent(runs=2, of_role=dear)) not in {usual, None}
 
 
 def test_the_priors_sum_to_one_and_half_is_on_independent() -> None:
-    prior = posterior(seen())
+    prior = posterior(seen()).weights
     assert sum(prior.values()) == pytest.approx(1)
     assert prior["independent"] == pytest.approx(0.5)
     assert prior["none"] == pytest.approx(0.05)
@@ -184,7 +211,7 @@ def test_an_assertion_that_fails_without_the_pool_may_test_the_pool_itself() -> 
     known = seen(
         baseline="G" * 6, bypass="R" * 6, poison_n="R" * 6, exact="GG", per_case="GG", isolate="GG", serial="GG"
     )
-    failed = Signature(kind=SignatureKind.FAILURE, case="victim", place="test.cpp:20")
+    failed = Signature(kind=SignatureKind.FAILURE, case="victim", place=RedPlace(text="test.cpp:20"))
     assertion = conclude(known, signature=failed, plan=StopRule())
     assert (assertion.status, assertion.mechanism) == (Status.UNRESOLVED, None)
     assert any("test the pool itself" in text for text in assertion.not_established)

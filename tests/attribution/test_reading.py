@@ -9,12 +9,30 @@ from pooldiag.attribution.reading import read, sight
 from pooldiag.model.cases import Case
 from pooldiag.model.census import PrintedCensus
 from pooldiag.model.outcomes import CaseStatus, Outcome, OutputFile
-from pooldiag.model.readings import Reading, Sight, Signature, SignatureKind
+from pooldiag.model.readings import PlaceKind, Reading, RedPlace, Sight, Signature, SignatureKind
 from pooldiag.model.runs import Completed, Ending
 from tests.builders import cases, completed, green, outcome, result, signalled, written
 
 FIRST, CPU, CUDA, SHAPE = cases()
-CRASH = Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case=CPU.name, place="test.cpp:20")
+
+
+def text(words: str) -> RedPlace:
+    return RedPlace(text=words)
+
+
+def among(words: str) -> RedPlace:
+    return RedPlace(text=words, kind=PlaceKind.AMONG_CASES)
+
+
+def in_output(name: str) -> RedPlace:
+    return RedPlace(text=name, kind=PlaceKind.OUTPUT, output=name)
+
+
+def lack(name: str, problem: str) -> RedPlace:
+    return RedPlace(text=f"output {name}: {problem}", kind=PlaceKind.LACK, output=name)
+
+
+CRASH = Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case=CPU.name, place=text("test.cpp:20"))
 
 
 def crash(case: Case = CPU) -> Outcome:
@@ -39,12 +57,12 @@ def test_a_shells_128_plus_n_is_the_same_signal(end: Completed) -> None:
 def test_exit_0_inside_a_case_is_red_in_that_case() -> None:
     seen = outcome(result(FIRST), result(CPU, CaseStatus.UNFINISHED), complete=False)
     (found,) = read(seen).signatures
-    assert (found.kind, found.case, found.place) == (SignatureKind.COUNT, CPU.name, "exit code 0 inside the case")
+    assert (found.kind, found.case, found.place) == (SignatureKind.COUNT, CPU.name, text("exit code 0 inside the case"))
 
 
 def test_cases_that_never_started_are_red_even_with_a_clean_exit() -> None:
     (found,) = read(outcome(result(FIRST), result(CPU))).signatures
-    assert (found.kind, found.case, found.place) == (SignatureKind.COUNT, None, f"ended after {CPU.name}")
+    assert (found.kind, found.case, found.place) == (SignatureKind.COUNT, None, among(f"ended after {CPU.name}"))
 
 
 def test_a_hang_is_red_with_the_case_that_was_running() -> None:
@@ -59,7 +77,7 @@ def test_a_crash_handler_that_deadlocked_is_a_crash_and_no_hang() -> None:
     marks = ("malloc(): corrupted top size",)
     seen = outcome(result(FIRST), result(CPU, CaseStatus.UNFINISHED), end=end, complete=False, text_marks=marks)
     (found,) = read(seen).signatures
-    assert (found.kind, found.place) == (SignatureKind.CRASH, marks[0])
+    assert (found.kind, found.place) == (SignatureKind.CRASH, text(marks[0]))
 
 
 def test_a_sanitizer_that_ends_the_process_is_a_crash_in_the_case() -> None:
@@ -68,23 +86,23 @@ def test_a_sanitizer_that_ends_the_process_is_a_crash_in_the_case() -> None:
         result(FIRST), result(CPU, CaseStatus.UNFINISHED), end=completed(1), complete=False, text_marks=marks
     )
     (found,) = read(seen).signatures
-    assert (found.kind, found.case, found.place) == (SignatureKind.CRASH, CPU.name, marks[0])
+    assert (found.kind, found.case, found.place) == (SignatureKind.CRASH, CPU.name, text(marks[0]))
 
 
 def test_a_crash_after_a_green_summary_is_red_outside_any_case() -> None:
     (found,) = read(green(end=signalled(11))).signatures
-    assert (found.kind, found.case, found.place) == (SignatureKind.CRASH, None, "after the last case")
+    assert (found.kind, found.case, found.place) == (SignatureKind.CRASH, None, among("after the last case"))
 
 
 def test_a_bad_exit_code_beside_a_green_report_is_red_outside_any_case() -> None:
     (found,) = read(green(end=completed(1))).signatures
-    assert (found.kind, found.case, found.place) == (SignatureKind.FAILURE, None, "exit code 1")
+    assert (found.kind, found.case, found.place) == (SignatureKind.FAILURE, None, text("exit code 1"))
 
 
 def test_failures_with_a_suppressed_exit_code_are_red() -> None:
     failed = result(CPU, CaseStatus.FAILED, assertions_failed=1, place="test.cpp:22")
     seen = outcome(result(FIRST), failed, result(CUDA), result(SHAPE))
-    assert read(seen).signatures == (Signature(kind=SignatureKind.FAILURE, case=CPU.name, place="test.cpp:22"),)
+    assert read(seen).signatures == (Signature(kind=SignatureKind.FAILURE, case=CPU.name, place=text("test.cpp:22")),)
 
 
 def test_the_ending_comes_before_an_earlier_failure() -> None:
@@ -95,14 +113,14 @@ def test_the_ending_comes_before_an_earlier_failure() -> None:
 
 def test_nan_in_an_output_is_red_with_exit_0() -> None:
     (found,) = read(green(outputs=(written(nan=1024),))).signatures
-    assert (found.kind, found.case, found.place) == (SignatureKind.NAN, None, "video.bin")
+    assert (found.kind, found.case, found.place) == (SignatureKind.NAN, None, in_output("video.bin"))
 
 
 def test_a_printed_census_counts_unless_the_file_itself_was_counted() -> None:
     printed = (PrintedCensus(name="video", n=1024, nan=1),)
-    assert [found.place for found in read(green(printed=printed)).signatures] == ["video"]
+    assert [found.place for found in read(green(printed=printed)).signatures] == [in_output("video")]
     assert [found.place for found in read(green(printed=printed, outputs=(written(nan=1),))).signatures] == [
-        "video.bin"
+        in_output("video.bin")
     ]
 
 
@@ -110,7 +128,7 @@ def test_a_printed_census_counts_unless_the_file_itself_was_counted() -> None:
 def test_an_output_that_is_absent_or_short_is_red_only_where_it_is_due(problem: str) -> None:
     outputs = (OutputFile(path="video.bin", problem=problem),)
     (found,) = read(green(outputs=outputs)).signatures
-    assert (found.kind, found.place) == (SignatureKind.COUNT, f"output video.bin: {problem}")
+    assert (found.kind, found.place) == (SignatureKind.COUNT, lack("video.bin", problem))
     assert read(green(outputs=outputs, outputs_due=False)).reading is Reading.GREEN
 
 
@@ -142,7 +160,7 @@ def test_a_run_in_which_everything_is_skipped_is_void() -> None:
 
 def test_a_crash_before_the_first_case_is_red() -> None:
     (found,) = read(outcome(end=signalled(11), complete=False)).signatures
-    assert (found.kind, found.case, found.place) == (SignatureKind.CRASH, None, "before the first case")
+    assert (found.kind, found.case, found.place) == (SignatureKind.CRASH, None, among("before the first case"))
 
 
 def test_a_case_that_passed_with_zero_assertions_is_named() -> None:
@@ -176,26 +194,26 @@ def test_a_green_run_clears_only_when_the_victim_asserted_something() -> None:
 
 
 def test_a_red_of_another_case_that_the_baseline_showed_too_does_not_stand_in_the_way() -> None:
-    other = Signature(kind=SignatureKind.FAILURE, case=FIRST.name, place="test.cpp:11")
+    other = Signature(kind=SignatureKind.FAILURE, case=FIRST.name, place=text("test.cpp:11"))
     failed = result(FIRST, CaseStatus.FAILED, place="test.cpp:11")
     seen = outcome(failed, result(CPU), result(CUDA), result(SHAPE))
     assert see(seen, known=frozenset({CRASH, other})) is Sight.GREEN
 
 
 def test_a_run_that_died_before_the_victim_says_nothing_about_it() -> None:
-    earlier = Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case=FIRST.name, place=FIRST.place)
+    earlier = Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case=FIRST.name, place=text(str(FIRST.place)))
     died = outcome(result(FIRST, CaseStatus.CRASHED, signal="SIGSEGV"), end=signalled(11), complete=False)
     assert see(died, known=frozenset({CRASH, earlier})) is Sight.NOTHING
 
 
 def test_a_nan_clears_only_where_its_output_was_written() -> None:
-    nan = Signature(kind=SignatureKind.NAN, place="video.bin")
+    nan = Signature(kind=SignatureKind.NAN, place=in_output("video.bin"))
     assert see(green(outputs=(written(),)), nan, frozenset({nan})) is Sight.GREEN
     assert see(green(), nan, frozenset({nan})) is Sight.NOTHING
 
 
 def test_a_black_box_clears_a_nan_only_where_it_was_counted_again() -> None:
-    nan = Signature(kind=SignatureKind.NAN, place="video")
+    nan = Signature(kind=SignatureKind.NAN, place=in_output("video"))
     box = outcome(complete=False, selection=None)
     assert see(box, nan, frozenset({nan})) is Sight.NOTHING
     counted = replace(box, printed=(PrintedCensus(name="video", n=4, nan=0),))
@@ -203,7 +221,7 @@ def test_a_black_box_clears_a_nan_only_where_it_was_counted_again() -> None:
 
 
 def test_an_absent_output_clears_only_where_it_is_there() -> None:
-    absent = Signature(kind=SignatureKind.COUNT, place="output video.bin: absent")
+    absent = Signature(kind=SignatureKind.COUNT, place=lack("video.bin", "absent"))
     assert see(green(outputs=(written(),)), absent, frozenset({absent})) is Sight.GREEN
     assert see(green(), absent, frozenset({absent})) is Sight.NOTHING
 
@@ -214,7 +232,7 @@ def test_on_a_green_baseline_every_red_is_a_new_one() -> None:
 
 
 def test_a_victim_that_failed_at_another_place_is_not_cleared() -> None:
-    elsewhere = Signature(kind=SignatureKind.FAILURE, case=CPU.name, place="test.cpp:29")
+    elsewhere = Signature(kind=SignatureKind.FAILURE, case=CPU.name, place=text("test.cpp:29"))
     failed = result(CPU, CaseStatus.FAILED, assertions_failed=1, place="test.cpp:29")
     seen = outcome(result(FIRST), failed, result(CUDA), result(SHAPE))
     assert see(seen, known=frozenset({CRASH, elsewhere})) is Sight.NOTHING
@@ -231,7 +249,7 @@ def test_another_case_in_the_place_of_a_selected_one_is_red() -> None:
     stranger = Case(name="stranger", file="test.cpp", line=99)
     seen = outcome(result(FIRST), result(CPU), result(CUDA), result(stranger))
     (found,) = read(seen).signatures
-    assert (found.kind, found.place) == (SignatureKind.COUNT, f"never started: {SHAPE.name}")
+    assert (found.kind, found.place) == (SignatureKind.COUNT, among(f"never started: {SHAPE.name}"))
 
 
 def test_numbers_in_a_message_do_not_make_another_red() -> None:

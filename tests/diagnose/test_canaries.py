@@ -13,8 +13,8 @@ from pooldiag.errors import InterruptedRunError
 from pooldiag.execute.clock import SystemClock
 from pooldiag.execute.disk import SystemDisk
 from pooldiag.execute.evidence import EvidenceFolder
-from pooldiag.execute.files import LocalFiles
 from pooldiag.execute.journal import Journal
+from pooldiag.execute.local_files import LocalFiles
 from pooldiag.frameworks import BLACKBOX
 from pooldiag.model.arms import Acted, AllocatorProfile, Arm, Canary, CanaryRule, Linkage, Role
 from pooldiag.model.cases import Target

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pooldiag.execute.disk import Watched
-from pooldiag.execute.supervised import SupervisedExecutor, Supervisor
+from pooldiag.execute.supervision import SupervisedExecutor, Supervisor
 from pooldiag.model.runs import Environment, RunLimits, RunRequest
 from tests.execute.helpers import LIMIT_SECONDS, wait_until
 

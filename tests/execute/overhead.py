@@ -11,8 +11,8 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from pooldiag.execute.disk import SystemDisk
-from pooldiag.execute.guarded import GuardedExecutor
-from pooldiag.execute.supervised import SupervisedExecutor, Supervisor
+from pooldiag.execute.guard import GuardedExecutor
+from pooldiag.execute.supervision import SupervisedExecutor, Supervisor
 from pooldiag.model.runs import RunLimits, RunRequest
 from pooldiag.model.settings import Floors
 

@@ -6,8 +6,8 @@ import pytest
 
 from pooldiag.errors import BlockedError, ExitCode
 from pooldiag.execute.disk import SystemDisk, readable
-from pooldiag.execute.guarded import GuardedExecutor, not_run
-from pooldiag.execute.supervised import SupervisedExecutor, Supervisor
+from pooldiag.execute.guard import GuardedExecutor, not_run
+from pooldiag.execute.supervision import SupervisedExecutor, Supervisor
 from pooldiag.model.runs import Completed, Ending, RunRequest
 from pooldiag.model.settings import Floors
 from tests.execute.conftest import Mounter, Requester

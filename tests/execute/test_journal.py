@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from pooldiag.errors import BlockedError, ExitCode, UsageError
 from pooldiag.execute.journal import SCHEMA, Journal
-from pooldiag.execute.supervised import SupervisedExecutor, Supervisor
+from pooldiag.execute.supervision import SupervisedExecutor, Supervisor
 from pooldiag.model.arms import Arm
 from pooldiag.model.cases import Selection
 from pooldiag.model.outcomes import CaseStatus, FrameworkReport, Outcome, OutputFile
@@ -130,7 +131,7 @@ def test_threads_may_add_at_the_same_time(tmp_path: Path) -> None:
         assert [journal.recall(run, 0) for run in runs] == [run_named(run) for run in runs]
     with Journal(tmp_path) as journal:
         assert [journal.recall(run, 0) for run in runs] == [run_named(run) for run in runs]
-        assert journal.damaged_lines == 0
+    assert all(json.loads(line) for line in lines_of(tmp_path)), "no line is torn"
 
 
 # --- what was lost ----------------------------------------------------------------------------------------------------
@@ -140,12 +141,12 @@ import sys
 from pathlib import Path
 from pooldiag.execute.interrupts import Interrupts
 from pooldiag.execute.journal import Journal
-from pooldiag.execute.supervised import SupervisedExecutor, Supervisor
+from pooldiag.execute.supervision import SupervisedExecutor, Supervisor
 from pooldiag.execute.disk import Watched
-from pooldiag.model.runs import Limits, RunRequest
+from pooldiag.model.runs import RunLimits, RunRequest
 
 here = Path.cwd()
-limits = Limits(timeout_seconds=1000, grace_seconds=0.5)
+limits = RunLimits(timeout_seconds=1000, grace_seconds=0.5)
 request = RunRequest(argv=("sh", "-c", sys.argv[1]), directory=here, folder=here, limits=limits)
 with Journal(here) as journal, Supervisor(kept=(journal.descriptor,)) as supervisor:
     journal.started("01-baseline", "key", 0)
@@ -243,13 +244,12 @@ def test_a_journal_that_is_torn_in_its_first_line_begins_anew(tmp_path: Path) ->
         b'{"is": "news"}\n',
     ],
 )
-def test_a_damaged_line_is_passed_over_and_counted(tmp_path: Path, damage: bytes) -> None:
+def test_a_damaged_line_is_passed_over(tmp_path: Path, damage: bytes) -> None:
     finish(tmp_path, "01", "02")
     lines = lines_of(tmp_path)
     (tmp_path / "journal.jsonl").write_bytes(b"".join([*lines[:3], damage, *lines[3:]]))
     with Journal(tmp_path) as journal:
         assert [journal.recall(run, 0) for run in ("01", "02")] == [run_named("01"), run_named("02")]
-        assert journal.damaged_lines == 1
 
 
 def test_an_outcome_whose_path_is_no_text_is_passed_over(tmp_path: Path) -> None:
@@ -311,7 +311,7 @@ def test_a_full_disk_blocks_and_what_was_there_stays_whole(mount_tmpfs: Mounter)
         journal.finished("key", 2, green())
     with Journal(folder) as journal:
         assert [journal.recall("key", repeat) for repeat in range(3)] == [green(), None, green()]
-        assert journal.damaged_lines == 0
+    assert all(json.loads(line) for line in lines_of(folder)), "no line is torn"
 
 
 def test_a_folder_that_may_not_be_written_to_blocks(mount_tmpfs: Mounter) -> None:
@@ -323,5 +323,7 @@ def test_the_wait_for_what_a_dead_pooldiag_left_is_bounded(tmp_path: Path) -> No
     script = "exec 9>>journal.jsonl; flock 9; echo $$ > pid; exec cat"  # flock(1) took the lock, and is gone
     with subprocess.Popen(["sh", "-c", script], cwd=tmp_path, stdin=subprocess.PIPE) as holder:
         pid_in(tmp_path / "pid")
-        with pytest.raises(BlockedError, match=rf": pid {holder.pid} \(cat\), lock taken by pid \d+, which is gone"):
+        with pytest.raises(
+            BlockedError, match=rf": pid {holder.pid} \(cat\) of .*, lock taken by pid \d+, which is gone"
+        ):
             Journal(tmp_path, wait_seconds=0)

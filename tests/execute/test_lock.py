@@ -11,12 +11,12 @@ import pytest
 from pooldiag.errors import BlockedError, ExitCode, InterruptedRunError, LockTimeoutError, RunLostError
 from pooldiag.execute.clock import SystemClock
 from pooldiag.execute.interrupts import Interrupts
-from pooldiag.execute.supervised import SupervisedExecutor, SupervisedLock, Supervisor
+from pooldiag.execute.supervision import SupervisedExecutor, SupervisedLock, Supervisor
 from pooldiag.model.events import Event, LockHeld, LockWait
 from pooldiag.model.settings import LockSettings
 from tests.execute.conftest import Mounter, Requester
 from tests.execute.helpers import LIMIT_SECONDS, is_alive, is_locked, pid_in, wait_until, waiters
-from tests.execute.test_supervised import start_client
+from tests.execute.test_supervision import start_client
 
 Holder = Callable[[Path], subprocess.Popen[bytes]]
 

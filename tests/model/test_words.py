@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooldiag.model.readings import Signature, SignatureKind
+from pooldiag.model.readings import RedPlace, Signature, SignatureKind
 from pooldiag.model.runs import Environment
 from pooldiag.model.settings import CommandLine
 from pooldiag.model.signals import SIGNAL_NAMES, signal_name, signal_of_exit_code
@@ -43,16 +43,16 @@ def test_a_suggestion_replaces_the_options_that_it_names_and_keeps_the_rest() ->
     ("signature", "words"),
     [
         (
-            Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case="a", place="/long/way/t.cpp:3"),
+            Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case="a", place=RedPlace(text="/long/way/t.cpp:3")),
             "SIGSEGV in a (t.cpp:3)",
         ),
-        (Signature(kind=SignatureKind.NAN, place="out/video.bin"), "NaN or infinity in out/video.bin"),
+        (Signature(kind=SignatureKind.NAN, place=RedPlace(text="out/video.bin")), "NaN or infinity in out/video.bin"),
         (
-            Signature(kind=SignatureKind.HANG, place="after the last case"),
+            Signature(kind=SignatureKind.HANG, place=RedPlace(text="after the last case")),
             "hang outside any case (after the last case)",
         ),
         (
-            Signature(kind=SignatureKind.COUNT, place="output a/b.bin: absent"),
+            Signature(kind=SignatureKind.COUNT, place=RedPlace(text="output a/b.bin: absent")),
             "incomplete outside any case (output a/b.bin: absent)",
         ),
     ],

@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from pooldiag.attribution.canary_facts import Observed, judge, observed
+from pooldiag.attribution.canary_facts import CanaryFacts, judge, observed
 from pooldiag.model.arms import Acted, Canary, Role
 from pooldiag.profiles import PROFILES, arms_of
 
@@ -31,7 +31,7 @@ def asan_runtime() -> str:
     return os.path.realpath(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip())
 
 
-def observe(name: str, changes: Mapping[str, str]) -> Observed:
+def observe(name: str, changes: Mapping[str, str]) -> CanaryFacts:
     brought = {"LD_PRELOAD": asan_runtime()} if canary_of(name).preload else {}
     done = subprocess.run(
         canary_of(name).argv,
@@ -45,7 +45,7 @@ def observe(name: str, changes: Mapping[str, str]) -> Observed:
 
 
 @cache
-def baseline(name: str) -> Observed:
+def baseline(name: str) -> CanaryFacts:
     return observe(name, dict(arms_of(PROFILES[name])[0].environment.set))
 
 

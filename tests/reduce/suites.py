@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from pooldiag.model.readings import Reading
-from pooldiag.reduce.polluters import Question
+from pooldiag.reduce.polluters import SetQuestion
 from pooldiag.reduce.probe import Bench, Positions
 
 PLACES = (0.05, 0.31, 0.50, 0.77, 0.95)
@@ -65,8 +65,8 @@ def bench(suite: Suite) -> Bench:
     return made
 
 
-def asked(suite: Suite) -> Question:
-    return Question(bench=bench(suite))
+def asked(suite: Suite) -> SetQuestion:
+    return SetQuestion(bench=bench(suite))
 
 
 def most_runs(length: int) -> int:

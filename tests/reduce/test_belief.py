@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pooldiag.model.readings import Reading
 from pooldiag.reduce.belief import best_share, channel_bits, set_confidence, single_belief
 from pooldiag.reduce.noise import earlier_greens, most_telling, prefix_confidence, repeats_needed
-from pooldiag.reduce.probe import Bench, Memory, Positions
+from pooldiag.reduce.probe import Bench, Memory, Positions, Trust
 
 RED, GREEN = Reading.RED, Reading.GREEN
 
@@ -17,7 +17,7 @@ RED, GREEN = Reading.RED, Reading.GREEN
 def after(runs: dict[Positions, str], length: int = 8) -> Bench:
     """Return a bench that has these readings: R for red, G for green."""
     memory: Memory = {one: tuple(RED if letter == "R" else GREEN for letter in text) for one, text in runs.items()}
-    bench = Bench(probe=lambda _positions: GREEN, length=length, memory=memory, monotone=False, steady=False)
+    bench = Bench(probe=lambda _positions: GREEN, length=length, memory=memory, trust=Trust.NOTHING)
     for positions, text in runs.items():
         for _ in text:
             bench.again(positions)

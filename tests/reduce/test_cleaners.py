@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pooldiag.model.readings import Reading
-from pooldiag.reduce.cleaners import cleaners_of, setters_of
+from pooldiag.reduce.cleaners import cleaners_of
 from pooldiag.reduce.probe import Bench
 from tests.reduce.suites import Suite
 
@@ -50,7 +50,7 @@ def test_any_setters_are_found(length: int, data: st.DataObject) -> None:
     setters = data.draw(st.frozensets(st.integers(0, length - 1), min_size=1, max_size=3))
     target = Suite(length, setters=setters)
     bench = Bench(probe=target, length=length, memory={})
-    found = setters_of(bench)
+    found = cleaners_of(bench, (), bench.everything)
     assert set(found) == setters
     assert bench.read(found) is Reading.GREEN
     assert all(bench.counts(tuple(other for other in found if other != one)).red for one in found)
@@ -60,5 +60,6 @@ def test_a_setter_takes_1_and_log2_runs_and_two_to_prove_it() -> None:
     random = Random(2)
     for _ in range(30):
         target = Suite(99, setters=frozenset({random.randrange(99)}))
-        setters_of(Bench(probe=target, length=99, memory={(): (Reading.RED,)}))
+        bench = Bench(probe=target, length=99, memory={(): (Reading.RED,)})
+        cleaners_of(bench, (), bench.everything)
         assert len(target.ran) <= 1 + 7 + 2

@@ -43,7 +43,7 @@ def test_with_any_cleaner_what_is_found_is_red_and_minimal(length: int, data: st
     if not target.red(tuple(range(length))):
         return
     ask = asked(target)
-    ask.bench.monotone = False
+    ask.bench.doubt_conclusions()
     found = minimal_set(ask, ask.bench.everything)
     assert target.red(found)
     assert not any(target.red(tuple(other for other in found if other != one)) for one in found)

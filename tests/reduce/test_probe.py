@@ -1,4 +1,4 @@
-"""The bench: nothing runs twice, nothing is forgotten, and what disagrees is told."""
+"""The bench: nothing runs twice, nothing is forgotten, and what disagrees is said."""
 
 import pytest
 
@@ -14,6 +14,7 @@ from pooldiag.reduce.probe import (
     ProbeVoidError,
     SearchLimits,
     SearchStep,
+    Trust,
 )
 from tests.reduce.suites import Suite, suite
 
@@ -21,7 +22,7 @@ RED, GREEN, VOID = Reading.RED, Reading.GREEN, Reading.VOID
 
 
 def scripted(*readings: Reading, length: int = 4) -> Bench:
-    """Return a bench whose runs read as told, one after the other."""
+    """Return a bench whose runs read as given, one after the other."""
     given = iter(readings)
     return Bench(probe=lambda _positions: next(given), length=length, memory={})
 
@@ -31,7 +32,7 @@ def test_a_selection_is_run_once_however_often_it_is_asked() -> None:
     bench = Bench(probe=target, length=4, memory={})
     assert [bench.read((0, 1)) for _ in range(3)] == [RED] * 3
     assert target.ran == [(0, 1)]
-    assert (bench.runs, bench.cases_run, bench.recalled) == (1, 3, 0)
+    assert (bench.runs, bench.recalled) == (1, 0)
 
 
 def test_repeated_runs_are_kept_as_counts() -> None:
@@ -106,11 +107,27 @@ def test_a_green_that_contains_a_red_is_told(red_first: bool) -> None:
     assert (told.value.red, told.value.green) == ((1,), (0, 1, 2))
 
 
-def test_without_monotone_a_green_that_contains_a_red_is_no_disagreement() -> None:
+def test_without_conclusions_a_green_that_contains_a_red_is_not_a_disagreement() -> None:
     bench = scripted(RED, GREEN)
-    bench.monotone = False
+    bench.doubt_conclusions()
     assert (bench.read((1,)), bench.read((0, 1))) == (RED, GREEN)
     assert bench.implied((1, 2)) is None
+
+
+def test_what_is_believed_for_a_while_is_not_believed_afterwards() -> None:
+    bench = scripted(GREEN, RED, GREEN)
+    with bench.trusting(Trust.NOTHING):
+        assert [bench.again((1,)) for _ in range(2)] == [GREEN, RED]
+    assert bench.trust is Trust.CONCLUSIONS
+    with pytest.raises(DisagreementError):
+        bench.again((1,))
+
+
+def test_what_is_not_believed_any_more_is_not_believed_again() -> None:
+    bench = scripted()
+    bench.doubt_readings()
+    bench.doubt_conclusions()
+    assert bench.trust is Trust.NOTHING
 
 
 def test_what_follows_from_other_runs_is_known_without_a_run() -> None:
@@ -125,7 +142,7 @@ def test_what_follows_from_other_runs_is_known_without_a_run() -> None:
 
 def test_several_greens_make_a_green_and_one_red_makes_a_red() -> None:
     bench = scripted(GREEN, GREEN, RED, GREEN, GREEN, GREEN)
-    bench.monotone = bench.steady = False
+    bench.doubt_readings()
     bench.repeats = 3
     assert bench.read((1,)) is RED
     assert bench.read((2,)) is GREEN
@@ -142,12 +159,12 @@ def test_progress_tells_the_phase_the_runs_and_the_best_so_far() -> None:
     assert [one.most_left for one in told] == [2, 1, 0, 0, 0]
     assert [one.recalled for one in told] == [True, False, False, False, False]
     assert told[-1].known == BestKnown(red=(1, 2), red_prefix=3, green_prefix=1)
-    assert bench.runs_of == {Phase.SEARCH: 5}
+    assert {one.phase for one in told} == {Phase.SEARCH}
 
 
 def test_the_longest_green_prefix_told_lies_below_the_shortest_red_one() -> None:
     bench = scripted(GREEN, GREEN, RED)
-    bench.monotone = False
+    bench.doubt_conclusions()
     for size in (1, 4, 3):
         bench.read(tuple(range(size)))
     assert bench.known == BestKnown(red=(0, 1, 2), red_prefix=3, green_prefix=1)

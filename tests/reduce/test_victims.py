@@ -3,21 +3,33 @@
 from collections import Counter
 from random import Random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pooldiag.model.readings import Reading
-from pooldiag.reduce.probe import Memory, Positions, ProbeVoidError, SearchLimits, SearchStep
+from pooldiag.reduce.probe import Memory, Positions, SearchLimits
 from pooldiag.reduce.result import ReductionStatus
 from pooldiag.reduce.search import SearchPlan
-from pooldiag.reduce.victims import Victim, find_victim, search_victim
+from pooldiag.reduce.victims import Victim, search_victim
 
 RED, GREEN, VOID = Reading.RED, Reading.GREEN, Reading.VOID
+PLAN = SearchPlan(confidence=0.95, limits=SearchLimits(max_runs=150))
 
 
-def steady(size: int) -> Reading:
-    return RED if size >= 7 else GREEN
+class Beginnings:
+    """An order whose first cases are red from a size on; some sizes are void."""
+
+    def __init__(self, size: int = 7, *, void: frozenset[int] = frozenset()) -> None:
+        self.size = size
+        self.void = void
+        self.ran: list[int] = []
+
+    def __call__(self, positions: Positions, /) -> Reading:
+        assert positions == tuple(range(len(positions)))
+        self.ran.append(len(positions))
+        if len(positions) in self.void:
+            return VOID
+        return RED if len(positions) >= self.size else GREEN
 
 
 def victim_of(length: int, size: int, *, rate: float, flake: float, seed: int, confidence: float = 0.95) -> Victim:
@@ -35,52 +47,37 @@ def victim_of(length: int, size: int, *, rate: float, flake: float, seed: int, c
 @given(st.integers(1, 300), st.data())
 def test_any_victim_is_found_and_proven(length: int, data: st.DataObject) -> None:
     size = data.draw(st.integers(1, length))
-    ran: list[int] = []
-
-    def probe(positions: Positions) -> Reading:
-        assert positions == tuple(range(len(positions)))
-        ran.append(len(positions))
-        return RED if len(positions) >= size else GREEN
-
-    answer = search_victim(probe, length)
+    order = Beginnings(size)
+    answer = search_victim(order, length, plan=PLAN)
     assert (answer.status, answer.size, answer.noisy) == (ReductionStatus.FOUND, size, False)
-    assert min(ran) >= 1
-    assert (answer.runs, answer.cases_run) == (len(ran), sum(ran))
-    assert len(ran) <= 1 + (length - 1).bit_length() + 5
+    assert min(order.ran) >= 1
+    assert len(order.ran) <= 1 + (length - 1).bit_length() + 5
     assert answer.proof is not None
     assert answer.proof.red.counts.red > 1
     assert [one.counts.green > 1 for one in answer.proof.green] == [True] * (size > 1)
 
 
-def test_the_size_is_all_that_a_caller_must_ask_for() -> None:
-    sizes: list[int] = []
-
-    def read(size: int) -> Reading:
-        sizes.append(size)
-        return steady(size)
-
-    assert find_victim(read, 40) == 7
-    assert 40 not in sizes  # it was red already
-    assert min(sizes.count(7), sizes.count(6)) == 2  # each end once more
+def test_a_red_of_the_whole_order_that_was_seen_is_not_run_again_and_each_end_once_more() -> None:
+    order = Beginnings()
+    assert search_victim(order, 40, plan=PLAN, memory={tuple(range(40)): (RED,)}).size == 7
+    assert 40 not in order.ran
+    assert min(order.ran.count(7), order.ran.count(6)) == 2
 
 
 def test_a_void_cut_is_stepped_around() -> None:
-    assert find_victim(lambda size: VOID if size in {20, 21} else steady(size), 40) == 7
+    assert search_victim(Beginnings(void=frozenset({20, 21})), 40, plan=PLAN).size == 7
 
 
 def test_a_victim_among_voids_is_not_guessed() -> None:
-    def read(size: int) -> Reading:
-        return VOID if 3 <= size <= 12 else steady(size)
-
-    with pytest.raises(ProbeVoidError):
-        find_victim(read, 40)
-    answer = search_victim(lambda positions: read(len(positions)), 40)
+    answer = search_victim(Beginnings(void=frozenset(range(3, 13))), 40, plan=PLAN)
     assert (answer.status, answer.size) == (ReductionStatus.BLOCKED, None)
+    assert "say nothing" in str(answer.reason)
 
 
 def test_an_order_that_stays_green_has_no_victim() -> None:
-    answer = search_victim(lambda _positions: GREEN, 40, plan=SearchPlan(most_greens=3))
-    assert (answer.status, answer.size, answer.runs) == (ReductionStatus.GREEN, None, 3)
+    order = Beginnings(41)
+    answer = search_victim(order, 40, plan=SearchPlan(most_greens=3))
+    assert (answer.status, answer.size, order.ran) == (ReductionStatus.GREEN, None, [40] * 3)
 
 
 def test_a_flake_names_no_case_more_often_than_stated() -> None:
@@ -105,20 +102,18 @@ def test_a_first_case_that_is_red_at_times_is_not_told_from_a_flake() -> None:
 
 
 def test_a_spent_budget_is_undecided() -> None:
-    answer = search_victim(
-        lambda positions: steady(len(positions)), 40, plan=SearchPlan(limits=SearchLimits(max_runs=4))
-    )
-    assert (answer.status, answer.runs, answer.known.red_prefix) == (ReductionStatus.UNRESOLVED, 4, 10)
+    order = Beginnings()
+    answer = search_victim(order, 40, plan=SearchPlan(limits=SearchLimits(max_runs=4)))
+    assert (answer.status, answer.size, len(order.ran), order.ran[2]) == (ReductionStatus.UNRESOLVED, None, 4, 10)
 
 
 @given(st.integers(0, 15))
 def test_ended_at_any_run_and_resumed_nothing_is_run_twice(kept: int) -> None:
     memory: Memory = {}
-    search_victim(
-        lambda positions: steady(len(positions)), 40, plan=SearchPlan(limits=SearchLimits(max_runs=kept)), memory=memory
-    )
-    recorded = sum(map(len, memory.values()))
-    told: list[SearchStep] = []
-    answer = search_victim(lambda positions: steady(len(positions)), 40, memory=memory, watch=told.append)
-    assert (answer.size, answer.recalled) == (7, recorded)
-    assert sum(one.recalled for one in told) == recorded
+    order = Beginnings()
+    search_victim(order, 40, plan=SearchPlan(confidence=0.95, limits=SearchLimits(max_runs=kept)), memory=memory)
+    assert sum(map(len, memory.values())) == len(order.ran)
+    assert search_victim(order, 40, plan=PLAN, memory=memory).size == 7
+    whole = Beginnings()
+    search_victim(whole, 40, plan=PLAN)
+    assert order.ran == whole.ran

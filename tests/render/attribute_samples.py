@@ -12,7 +12,7 @@ from pooldiag.model.bisections import BisectReport, OrdersReport
 from pooldiag.model.cases import Case, Order, OrderKind, Selection
 from pooldiag.model.census import Census, Element, Finding, NanRuns, PatternCount, PrintedCensus
 from pooldiag.model.outcomes import CaseResult, CaseStatus, FrameworkReport, Outcome, OutputFile
-from pooldiag.model.readings import Reading, RunReading, Sight, Signature, SignatureKind
+from pooldiag.model.readings import PlaceKind, Reading, RedPlace, RunReading, Sight, Signature, SignatureKind
 from pooldiag.model.reports import (
     ArmResult,
     AttributeReport,
@@ -192,7 +192,7 @@ def crash(run: str, role: Role, *, case: str = CRASHING) -> Run:
 
 
 def crashed(case: str | None = CRASHING) -> Signature:
-    return Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case=case, place="test_forward.cpp:212")
+    return Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case=case, place=RedPlace(text="test_forward.cpp:212"))
 
 
 def green(
@@ -377,11 +377,13 @@ def silent_red(run: str, role: Role) -> Run:
     return run_of(one, FAILED, nan_in("video.bin"), nan_in("audio.bin"), seconds=0.241)
 
 
-FAILED = Signature(kind=SignatureKind.FAILURE, case=SHIPPED, place="test_forward.cpp:301: REQUIRE( isfinite(v) )")
+FAILED = Signature(
+    kind=SignatureKind.FAILURE, case=SHIPPED, place=RedPlace(text="test_forward.cpp:301: REQUIRE( isfinite(v) )")
+)
 
 
 def nan_in(path: str) -> Signature:
-    return Signature(kind=SignatureKind.NAN, case=None, place=path)
+    return Signature(kind=SignatureKind.NAN, case=None, place=RedPlace(text=path, kind=PlaceKind.OUTPUT, output=path))
 
 
 def silent() -> AttributeReport:

@@ -21,7 +21,7 @@ from pooldiag.model.bisections import (
 )
 from pooldiag.model.cases import Case, Order, OrderKind, Selection
 from pooldiag.model.outcomes import CaseStatus
-from pooldiag.model.readings import Reading, Sight, Signature, SignatureKind
+from pooldiag.model.readings import Reading, RedPlace, Sight, Signature, SignatureKind
 from pooldiag.model.reports import AttributeReport, LockReport, NextCommand, Run
 from tests.render.attribute_samples import (
     CRASHING,
@@ -213,7 +213,9 @@ def cleaned() -> BisectReport:
 
 def brittle() -> BisectReport:
     """The victim fails alone, and passes after a case that sets its state up."""
-    failure = Signature(kind=SignatureKind.FAILURE, case=NAMES[4], place="test_forward.cpp:14: CHECK( table.ready )")
+    failure = Signature(
+        kind=SignatureKind.FAILURE, case=NAMES[4], place=RedPlace(text="test_forward.cpp:14: CHECK( table.ready )")
+    )
     found = Found(
         victim=NAMES[4],
         named_by=NamedBy.USER,

@@ -5,6 +5,7 @@ import pytest
 
 from pooldiag.model.bisections import OrderResult, OrdersReport
 from pooldiag.model.cases import Order
+from pooldiag.model.readings import RedPlace
 from pooldiag.render import RENDERERS, Page
 from tests.render.attribute_samples import CRASHING, NAMES
 from tests.render.bisect_samples import ORDERS, seed
@@ -125,7 +126,7 @@ def test_more_symptoms_than_letters_are_told_apart() -> None:
     assert report.run is not None
     orders = []
     for number in range(30):
-        signature = replace(report.run.reading.signatures[0], place=f"file.cpp:{number}")
+        signature = replace(report.run.reading.signatures[0], place=RedPlace(text=f"file.cpp:{number}"))
         run = replace(report.run, id=f"{number}", reading=replace(report.run.reading, signatures=(signature,)))
         orders.append(replace(report, order=seed(number), run=run))
     text = shown(replace(MIXED, orders=tuple(orders)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pooldiag.attribution.signatures import saved_place
 from pooldiag.cli.parser import WordReader
 from pooldiag.cli.target.flags import Invocation
 from pooldiag.config.kinds import PATH
@@ -124,12 +125,9 @@ def _signatures(document: dict[str, Any]) -> Iterator[Signature]:
     others = [other.get("signature", other) for other in document.get("others") or ()]
     for red in (document.get("signature"), *others):
         if red is not None:
-            yield Signature(
-                kind=SignatureKind(red["kind"]),
-                signal=_text(red.get("signal")),
-                case=_text(red.get("case")),
-                place=_text(red.get("place")),
-            )
+            kind, case = SignatureKind(red["kind"]), _text(red.get("case"))
+            place = saved_place(_text(red.get("place")), kind=kind, case=case)
+            yield Signature(kind=kind, signal=_text(red.get("signal")), case=case, place=place)
 
 
 def _hidden_by(document: dict[str, Any]) -> str | None:

@@ -21,13 +21,13 @@ from pooldiag.errors import BlockedError, ExitCode, InterruptedRunError
 from pooldiag.execute.clock import SystemClock
 from pooldiag.execute.disk import SystemDisk
 from pooldiag.execute.evidence import EvidenceFolder
-from pooldiag.execute.files import LocalFiles
-from pooldiag.execute.guarded import GuardedExecutor
+from pooldiag.execute.executor_pool import PooledExecutor
+from pooldiag.execute.guard import GuardedExecutor
 from pooldiag.execute.interrupts import interruptible
 from pooldiag.execute.journal import Journal
+from pooldiag.execute.local_files import LocalFiles
 from pooldiag.execute.machine import age_seconds, commit_of, machine_report, sha256_of
-from pooldiag.execute.pooled import PooledExecutor
-from pooldiag.execute.supervised import SupervisedExecutor, SupervisedLock, Supervisor
+from pooldiag.execute.supervision import SupervisedExecutor, SupervisedLock, Supervisor
 from pooldiag.model.attributions import Status
 from pooldiag.model.bisections import BisectReport, BisectStatus
 from pooldiag.model.readings import Reading

@@ -1,19 +1,17 @@
 """One run as a search reads it."""
 
-import pytest
-
-from pooldiag.attribution.questions import Question, answer, not_reached
+from pooldiag.attribution.questions import Question, answer
 from pooldiag.attribution.reading import read
-from pooldiag.attribution.signatures import same_red, signatures
+from pooldiag.attribution.signatures import not_reached, signatures
 from pooldiag.model.outcomes import CaseStatus, Outcome
-from pooldiag.model.readings import Reading, Signature, SignatureKind
+from pooldiag.model.readings import PlaceKind, Reading, RedPlace, Signature, SignatureKind
 from pooldiag.model.runs import Ending
 from tests.builders import cases, completed, green, outcome, result, signalled, written
 
 VICTIM = cases()[-1]
-FAILURE = Signature(kind=SignatureKind.FAILURE, case=VICTIM.name, place="test.cpp:44")
-NAN = Signature(kind=SignatureKind.NAN, place="video.bin")
-EXIT = Signature(kind=SignatureKind.FAILURE, place="exit code 3")
+FAILURE = Signature(kind=SignatureKind.FAILURE, case=VICTIM.name, place=RedPlace(text="test.cpp:44"))
+NAN = Signature(kind=SignatureKind.NAN, place=RedPlace(text="video.bin", kind=PlaceKind.OUTPUT, output="video.bin"))
+EXIT = Signature(kind=SignatureKind.FAILURE, place=RedPlace(text="exit code 3"))
 
 
 def asked(run: Outcome, signature: Signature = FAILURE, *, asserts: bool = True, searched: bool = False) -> Reading:
@@ -66,6 +64,13 @@ def test_a_victim_that_is_not_reached_is_a_red_of_its_own() -> None:
     assert asked(with_victim(CaseStatus.FAILED), not_reached(VICTIM)) is Reading.GREEN
 
 
+def test_a_message_of_a_victim_that_reads_like_it_is_a_failure_like_any_other() -> None:
+    failed = with_victim(CaseStatus.FAILED, message="not reached")
+    (found,) = signatures(failed)
+    assert asked(failed, found) is Reading.RED
+    assert asked(with_victim(CaseStatus.FAILED, message="another"), found) is Reading.VOID
+
+
 def test_a_run_that_was_ended_at_the_verdict_is_read_by_the_verdict() -> None:
     ended = completed(None, ending=Ending.ENOUGH)
     *before, victim = cases()
@@ -105,22 +110,3 @@ def test_a_beginning_of_the_order_with_a_failing_case_does_not_hide_the_exit() -
     assert asked(green(end=completed(3)), EXIT, searched=True) is Reading.RED
     assert asked(green(end=completed(4)), EXIT, searched=True) is Reading.VOID
     assert asked(green(), EXIT, searched=True) is Reading.GREEN
-
-
-@pytest.mark.parametrize(
-    ("found", "wanted", "same"),
-    [
-        ("ended after a", "ended after b", True),
-        ("between two cases", "after the last case", True),
-        ("ended after a", "output video.bin: absent", False),
-        ("exit code 3", "exit code 4", False),
-    ],
-)
-def test_a_red_outside_the_cases_is_the_same_wherever_among_them_it_ends(found: str, wanted: str, same: bool) -> None:
-    ends = [Signature(kind=SignatureKind.COUNT, place=place) for place in (found, wanted)]
-    assert same_red(*ends) is same
-
-
-def test_a_red_of_a_case_is_the_same_only_at_the_same_place() -> None:
-    other = Signature(kind=SignatureKind.FAILURE, case=VICTIM.name, place="after the last case")
-    assert not same_red(other, FAILURE)

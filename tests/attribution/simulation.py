@@ -1,24 +1,21 @@
-"""Targets that exist only as rates, to see how the engine does on faults that are known.
+"""Targets that exist only as rates, to see how the engine does on faults that are known: in tests and in calibration.
 
 A simulated target has one mechanism of the table and a red rate; the engine diagnoses it run by run, as it
-would a real one. Nothing here is used by a diagnosis.
+would a real one.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from pooldiag.attribution.engine import Spent, StopRule, conclude, next_step
-from pooldiag.attribution.mechanisms import MECHANISMS
+from pooldiag.attribution.engine import Spent, Stop, StopRule, conclude, next_step
+from pooldiag.attribution.mechanisms import ROLES
 from pooldiag.attribution.role_evidence import RoleEvidence
 from pooldiag.model.arms import Acted, Role
 from pooldiag.model.attributions import Attribution, Mechanism, Prediction
-from pooldiag.model.readings import Sight, Signature, SignatureKind
+from pooldiag.model.readings import RedPlace, Sight, Signature, SignatureKind
 
-ROLES = tuple(MECHANISMS[0].predictions)
-"""Every role that the table predicts, in its order."""
-
-_RED = Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case="victim", place="simulated")
+_RED = Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case="victim", place=RedPlace(text="simulated"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +67,8 @@ def diagnose(
     plan = plan or StopRule()
     sights: dict[Role, list[Sight]] = {role: [] for role in roles}
     runs = 0
-    while (step := next_step(evidence(sights), plan, Spent(runs=runs))).role is not None:
-        sights[step.role].append(target.run(step.role, random))
+    while not isinstance(step := next_step(evidence(sights), plan, Spent(runs=runs)), Stop):
+        sights[step].append(target.run(step, random))
         runs += 1
-    attribution = conclude(evidence(sights), signature=_RED, plan=plan, reason=step.reason)
+    attribution = conclude(evidence(sights), signature=_RED, plan=plan, stop=step)
     return Trial(attribution=attribution, runs=runs, sights=sights)

@@ -12,7 +12,7 @@ from pooldiag.errors import UsageError
 from pooldiag.model.arms import AllocatorProfile, Arm, CounterRule, PoolCounter, Role
 from pooldiag.model.runs import Environment
 from pooldiag.profiles import NO_PROFILE, PROFILES, custom_profile
-from pooldiag.profiles.custom import parse_arm, parse_counter
+from pooldiag.profiles.custom_profiles import parse_arm, parse_counter
 
 NO_HITS = CounterRule(counter="hits", equals=0)
 VARIABLES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True)
@@ -146,7 +146,7 @@ def test_a_counter_is_searched_for_where_its_number_stands(text: str, name: str,
         ("=OFF=1", "no role ''", "roles: bypass, exact"),
         ("baseline=OFF=1", "no switch plays the role baseline", "roles: bypass"),
         ("isolate=OFF=1", "no switch plays the role isolate", "roles: bypass"),
-        ("swap=OFF=1", "no switch plays the role swap", "roles: bypass"),
+        ("swap=OFF=1", "no role 'swap'", "roles: bypass"),
         ("bypass", "no = after the role", "ROLE=WORDS"),
         ("bypass=", "changes nothing", "NAME=VALUE"),
         ("bypass=  ", "changes nothing", "NAME=VALUE"),

@@ -13,7 +13,7 @@ from pooldiag.model.runs import Environment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InheritedRule:
-    """Variables that belong together; in `names`, `*` stands for any characters. `kept` ones are only told."""
+    """Variables that belong together; in `names`, `*` stands for any characters. `kept` ones are only named."""
 
     names: tuple[str, ...]
     reason: str

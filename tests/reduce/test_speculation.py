@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pooldiag.model.readings import Reading
-from pooldiag.reduce.ahead import next_asked, reduce_ahead
 from pooldiag.reduce.probe import Memory, Positions, Probe, SearchLimits, SearchStep
 from pooldiag.reduce.result import Reduction
 from pooldiag.reduce.search import SearchPlan, reduce_order
+from pooldiag.reduce.speculation import next_asked, reduce_ahead
 from tests.reduce.suites import Suite, suite
 
 RED, GREEN, VOID = Reading.RED, Reading.GREEN, Reading.VOID

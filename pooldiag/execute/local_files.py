@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from pooldiag.errors import UsageError
 from pooldiag.execute.elf import libraries
+from pooldiag.execute.file_stamps import FileStamp, stamp_at
 from pooldiag.execute.machine import sha256_of
 from pooldiag.model.cases import Target
 from pooldiag.model.runs import Stream
@@ -19,8 +20,6 @@ MOST_ENTRIES = 2000
 HASHED_BYTES = 64 * 2**20  # a larger library is known by size, time and inode alone
 _IGNORED = frozenset({".git", ".pooldiag", "__pycache__"})
 
-Stamp = tuple[int, int, int]
-
 
 class LocalFiles:
     """The files of one target and its runs (port `Files`)."""
@@ -30,10 +29,10 @@ class LocalFiles:
         self._target = target
         self._evidence = evidence
         self._libraries: tuple[Path, ...] | None = None
-        self._hashes: dict[tuple[Path, Stamp], str] = {}
-        self._stamps: tuple[tuple[Path, Stamp | None], ...] = ()
+        self._hashes: dict[tuple[Path, FileStamp], str] = {}
+        self._stamps: tuple[tuple[Path, FileStamp | None], ...] = ()
         self._fingerprint: tuple[str, ...] = ()
-        self._seen: dict[str, Stamp] | None = None
+        self._seen: dict[str, FileStamp] | None = None
 
     def lines(self, stream: Stream) -> Iterator[bytes]:
         """Yield the kept lines of a stream, without their ends; a longer line than 64 KiB comes in pieces."""
@@ -104,23 +103,20 @@ class LocalFiles:
         now = self._seen
         return tuple(sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name)))
 
-    def _stamps_now(self) -> tuple[tuple[Path, Stamp | None], ...]:
-        return tuple((path, _stamp_of(path)) for path in (self._target.path, *(self._libraries or ())))
+    def _stamps_now(self) -> tuple[tuple[Path, FileStamp | None], ...]:
+        return tuple((path, stamp_at(path)) for path in (self._target.path, *(self._libraries or ())))
 
-    def _entry(self, path: Path, stamp: Stamp | None) -> str:
+    def _entry(self, path: Path, stamp: FileStamp | None) -> str:
         if stamp is None:
             return f"{path}: gone"
-        size, *_ = stamp
-        if size > HASHED_BYTES:
-            return f"{path}: size, time and inode {stamp}"
-        if (path, stamp) not in self._hashes:
-            try:
-                self._hashes[path, stamp] = f"{path}: sha256 {sha256_of(path)}"
-            except OSError:
-                return f"{path}: size, time and inode {stamp}"
-        return self._hashes[path, stamp]
+        if stamp.size_bytes <= HASHED_BYTES:
+            with contextlib.suppress(OSError):
+                if (path, stamp) not in self._hashes:
+                    self._hashes[path, stamp] = sha256_of(path)
+                return f"{path}: sha256 {self._hashes[path, stamp]}"
+        return f"{path}: size, time and inode {(stamp.size_bytes, stamp.changed_ns, stamp.inode)}"
 
-    def _entries(self) -> Iterator[tuple[str, Stamp]]:
+    def _entries(self) -> Iterator[tuple[str, FileStamp]]:
         """Look at the working directory and one level below, at most at so many entries."""
         left = MOST_ENTRIES
         folders = [self._target.directory]
@@ -167,25 +163,16 @@ def _read_a_little(path: Path) -> None:
         os.close(descriptor)
 
 
-def _stamp_of(path: Path) -> Stamp | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_size, status.st_mtime_ns, status.st_ino
-
-
 def _scan(folder: Path, limit: int) -> Iterator[os.DirEntry[str]]:
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         yield from (entry for _, entry in zip(range(limit), entries, strict=False))
 
 
-def _stamp_of_entry(entry: os.DirEntry[str]) -> Stamp | None:
-    try:
-        status = entry.stat(follow_symlinks=False)
-    except OSError:
-        return None
-    return status.st_size, status.st_mtime_ns, status.st_ino
+def _stamp_of_entry(entry: os.DirEntry[str]) -> FileStamp | None:
+    """Return the stamp of the entry itself: a link that leads elsewhere now is a change."""
+    with contextlib.suppress(OSError):
+        return FileStamp.of(entry.stat(follow_symlinks=False))
+    return None
 
 
 def open_regular(path: Path) -> int | None:

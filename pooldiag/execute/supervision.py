@@ -13,13 +13,12 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import NoReturn, Self
 
 from pooldiag.errors import BlockedError, InterruptedRunError, LockTimeoutError, RunLostError
 from pooldiag.execute import supervisor as supervisor_program
 from pooldiag.execute.disk import Watched, shortage_words
-from pooldiag.execute.guarded import not_run
+from pooldiag.execute.guard import not_run
 from pooldiag.execute.holders import holder_words
 from pooldiag.execute.interrupts import Interrupts
 from pooldiag.execute.siblings import SIBLINGS
@@ -39,7 +38,7 @@ HURRY = 2  # interrupts after which nothing is waited for
 
 
 class SupervisorEndedError(BlockedError):
-    """The supervisor ended, or was told to end by somebody else; what ran was ended with it."""
+    """The supervisor ended, or was asked to end by somebody else; what ran was ended with it."""
 
 
 class Supervisor:
@@ -69,9 +68,7 @@ class Supervisor:
         self._start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End what runs, and the supervisor."""
         self._is_over = True
         self._bell.ring()
@@ -229,7 +226,7 @@ class SupervisedExecutor:
             try:
                 event = self._wait_for_end(tail, limits.timeout_seconds + limits.grace_seconds + KILL_SECONDS)
             except SupervisorEndedError as end:
-                tail.read_rest()  # which case killed it is told there
+                tail.read_rest()  # it says which case killed it
                 raise RunLostError(end.problem, hint=end.hint) from end
             if event["reason"] != "enough":
                 tail.read_rest()
@@ -238,14 +235,14 @@ class SupervisedExecutor:
     def _wait_for_end(self, tail: Tail, seconds: float) -> Message:
         """Read the report while the run goes on, pass interrupts on, and return its end."""
         deadline = time.monotonic() + seconds + SLACK_SECONDS
-        told = 0
+        passed_on = 0
         while time.monotonic() < deadline:
             event = self._supervisor.next_event(TAIL_SECONDS if tail.is_wanted else SLACK_SECONDS)
             if event is not None and event["is"] == "ended":
                 return self._checked(event)
             if event is not None and event["is"] == "leftovers":
                 tail.end_at(event["report_bytes"])
-            told = self._pass_on(told)
+            passed_on = self._pass_on(passed_on)
             self._read_some(tail)
         raise BlockedError(
             f"the supervisor that starts the runs (pid {self._supervisor.pid}) is silent", hint="run the command again"
@@ -258,10 +255,10 @@ class SupervisedExecutor:
             if tail.has_enough:
                 self._supervisor.send("enough")
 
-    def _pass_on(self, told: int) -> int:
+    def _pass_on(self, before: int) -> int:
         """Ask the supervisor to end the run for every new interrupt, the second time without grace."""
         count = self._supervisor.interrupts.count
-        if count != told:
+        if count != before:
             self._supervisor.send("end", hard=count >= HURRY)
         return count
 
@@ -285,7 +282,7 @@ class SupervisedLock:
     """The lock files, held by the supervisor and everything it runs (port `DeviceLock`)."""
 
     def __init__(self, supervisor: Supervisor, settings: LockSettings, *, progress: Progress, clock: Clock) -> None:
-        """Take the supervisor, started, the files with the bound of the wait, and who is told of it."""
+        """Take the supervisor, started, the files with the bound of the wait, and who watches."""
         self._supervisor = supervisor
         self._paths = tuple(sorted({Path(os.path.abspath(path)) for path in settings.paths}))
         self._limit_seconds = settings.wait_seconds

@@ -14,15 +14,16 @@ from pooldiag.reduce.probe import Memory, Positions, Probe, SearchLimits, Search
 from pooldiag.reduce.result import Reduction
 from pooldiag.reduce.search import DEFAULT_PLAN, SearchPlan, reduce_order
 
-Search: TypeAlias = Callable[[Probe, Memory], object]
+Replayable: TypeAlias = Callable[[Probe, Memory], object]
 """Any search: it makes its runs by the probe, and takes from the memory what was run before."""
 
+# Chosen; they decide what runs cost, and no answer.
 _SURE = 0.95  # of a reading that follows from others
 _LOOKS = 6  # ways for the search to go on that are looked at, for each run that is wanted
 _Step = tuple[Positions, Reading]
 
 
-def next_asked(search: Search, memory: Memory, count: int) -> tuple[Positions, ...]:
+def next_asked(search: Replayable, memory: Memory, count: int) -> tuple[Positions, ...]:
     """Return the runs that a search asks for next, `count` at most: the first one for sure, then the likely ones.
 
     A selection stands there as often as it is to be run. Empty when the search needs no further run.
@@ -60,29 +61,29 @@ def reduce_ahead(  # noqa: PLR0913  # those of `reduce_order`, and how many at a
 
     `probe_many` runs several selections side by side and returns their readings in that order; one can be there
     more than once. The memory takes every reading as soon as it is there, those that turn out not to be needed as well
-    (`Reduction.speculative`). `watch` is told of the runs that the search takes, in the order in which it does.
+    (`Reduction.speculative`). `watch` is called for the runs that the search takes, in the order in which it does.
     """
     kept = {} if memory is None else memory
     unbounded = replace(plan, limits=SearchLimits(max_runs=plan.limits.max_runs))  # time is for the runs that are made
-    runs = Ahead(
+    runs = Speculation(
         search=lambda probe, seen: reduce_order(probe, length, plan=unbounded, memory=seen),
         probe_many=probe_many,
         memory=kept,
         jobs=jobs,
     )
-    answer = reduce_order(runs, length, plan=plan, memory=kept, watch=lambda told: watch(runs.seen(told)))
+    answer = reduce_order(runs, length, plan=plan, memory=kept, watch=lambda step: watch(runs.seen(step)))
     taken = answer.runs - runs.recalled
     return replace(answer, recalled=runs.recalled, speculative=runs.made - taken)
 
 
 @dataclass(slots=True, kw_only=True)
-class Ahead:
+class Speculation:
     """A probe that makes the run asked for, and beside it those that are likely to be asked for next.
 
     `search` is the search that asks, `memory` the one it uses.
     """
 
-    search: Search
+    search: Replayable
     probe_many: Callable[[Sequence[Positions]], Sequence[Reading]]
     memory: Memory
     jobs: int
@@ -104,13 +105,13 @@ class Ahead:
             self.memory[other] = (*self.memory.get(other, ()), reading)
         return first
 
-    def seen(self, told: SearchStep) -> SearchStep:
+    def seen(self, step: SearchStep) -> SearchStep:
         """Count a run that the search takes; say whether it was there before the search began."""
-        left = self._known.get(told.positions, 0)
+        left = self._known.get(step.positions, 0)
         if left:
-            self._known[told.positions] = left - 1
+            self._known[step.positions] = left - 1
             self.recalled += 1
-        return replace(told, recalled=left > 0)
+        return replace(step, recalled=left > 0)
 
 
 class _WantedError(Exception):
@@ -121,7 +122,7 @@ class _WantedError(Exception):
         self.positions = positions
 
 
-def _asked(search: Search, memory: Memory) -> Positions | None:
+def _asked(search: Replayable, memory: Memory) -> Positions | None:
     """Return the first selection that a search asks for beyond its memory; None when it ends without."""
 
     def probe(positions: Positions, /) -> Reading:

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from pooldiag.errors import UsageError
-from pooldiag.execute.files import LINE_BYTES, MOST_ENTRIES, LocalFiles
-from pooldiag.execute.supervised import SupervisedExecutor
+from pooldiag.execute.local_files import LINE_BYTES, MOST_ENTRIES, LocalFiles
+from pooldiag.execute.supervision import SupervisedExecutor
 from pooldiag.model.cases import Target
 from pooldiag.model.runs import Stream
 from tests.execute.conftest import Requester

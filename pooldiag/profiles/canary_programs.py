@@ -13,10 +13,7 @@ from pooldiag.toml_tables import TomlTable
 FACTS = ("fresh", "freed", "handed", "again")
 """What `_heap_canary.py` prints of every block size; its own words for them stand there."""
 
-FILL = "fill"
-"""Any fill byte that is not zero, as a value that is right."""
-
-_VALUE = re.compile(r"0x[0-9a-f]{2}|stale|mixed|unmapped|never|sometimes|always|fill")
+_VALUE = re.compile(r"0x[0-9a-f]{2}|stale|mixed|unmapped|never|sometimes|always|fill")  # fill: any byte that is not 0
 _ALLOCATORS = {
     "libc": ("-I", "-S"),
     "python": ("-P", "-s", "-S"),  # not -I: it would ignore PYTHONMALLOC

@@ -12,7 +12,7 @@ from pooldiag.profiles import (
     inherited_remarks,
     with_inherited,
 )
-from pooldiag.profiles.inherited import inherited_rules
+from pooldiag.profiles.inheritance import inherited_rules
 
 
 @pytest.mark.parametrize(

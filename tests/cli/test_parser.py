@@ -1,6 +1,8 @@
 """What is typed: words before TARGET, behind it and of an earlier report are read alike, and laid over the file."""
 
+import re
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,19 @@ from pooldiag.cli.app import COMMANDS, command_named
 from pooldiag.cli.attribute import COMMAND as ATTRIBUTE
 from pooldiag.cli.bisect import COMMAND as BISECT
 from pooldiag.cli.orders import COMMAND as ORDERS
+from pooldiag.cli.orders import DEFAULT_SEEDS
+from pooldiag.cli.target.decisions import DEFAULT_LOCK
 from pooldiag.cli.target.flags import Invocation
 from pooldiag.config.options import OPTIONS, Options, options_with
 from pooldiag.errors import UsageError
+from pooldiag.model.settings import (
+    BASELINE_RUNS,
+    DEFAULT_LOCK_WAIT_SECONDS,
+    DEFAULT_MAX_PROBES,
+    AttributeSettings,
+    Floors,
+)
+from pooldiag.reduce.search import DEFAULT_CONFIDENCE
 from pooldiag.render import RENDERERS
 from tests.cli.command import Said, one_problem, script
 
@@ -34,6 +46,27 @@ def test_no_command_offers_a_flag_twice_and_every_option_is_offered_by_one() -> 
         assert all(option.panel for option in command.options)
         offered |= {option.name for option in command.options}
     assert offered == set(OPTIONS)
+
+
+def test_the_defaults_that_help_tells_are_those_that_hold() -> None:
+    arms = {entry.name: entry.default for entry in fields(AttributeSettings)}
+    holding = {
+        "confidence": arms["confidence"],
+        "search_confidence": DEFAULT_CONFIDENCE,
+        "max_runs": arms["max_runs"],
+        "search_runs": DEFAULT_MAX_PROBES,
+        "search_repeat": BASELINE_RUNS,
+        "grace": arms["grace_seconds"],
+        "lock": DEFAULT_LOCK,
+        "lock_wait": DEFAULT_LOCK_WAIT_SECONDS,
+        "disk_floor": Floors().disk_bytes,
+        "memory_floor": Floors().memory_bytes,
+        "seeds": DEFAULT_SEEDS,
+    }
+    in_words = {"timeout", "config", "orders"}
+    found = {name: re.search(r"\(default: ([^)]+)\)", option.help) for name, option in OPTIONS.items()}
+    told = {name: match[1] for name, match in found.items() if match is not None and name not in in_words}
+    assert {name: OPTIONS[name].kind.word(text, name) for name, text in told.items()} == holding  # type: ignore[union-attr]
 
 
 def test_values_are_read_where_words_are_and_the_words_are_kept_in_one_order() -> None:

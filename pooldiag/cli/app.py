@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pooldiag import __version__
-from pooldiag.cli.problems import exit_code_of
+from pooldiag.cli.problems import exit_code_of, require_directory
 from pooldiag.cli.streams import say
 from pooldiag.errors import ExitCode, UsageError
 from pooldiag.model.words import nearest
@@ -57,9 +57,11 @@ def _run_command(command: "Subcommand[Any]", words: Sequence[str]) -> ExitCode:
     if command.runs_target and not words:
         return _help(command, ExitCode.USAGE)
     try:
-        return command.run(words)
+        flags = command.read(words)
     except HelpAskedError:
         return _help(command, ExitCode.GREEN)
+    require_directory()
+    return command.work(flags)
 
 
 def _help(command: "Subcommand[Any] | None", code: ExitCode) -> ExitCode:

@@ -10,13 +10,14 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from pooldiag.cli.parser import HELP, Argument, Subcommand
+from pooldiag.cli.app import HELP, VERSION
+from pooldiag.cli.parser import Argument, Subcommand
 from pooldiag.config.kinds import SEEDLESS, ValueKind
 from pooldiag.config.options import Option
 
 _SUMMARY = "Find out why a test binary is red: memory pool, stale scratch, race, state between cases, or a plain bug."
 _HELP = Option("Show this message and exit.", flag=HELP[0], short=HELP[1])
-_VERSION = Option("Print the version.", flag="--version")
+_VERSION = Option("Print the version.", flag=VERSION)
 _STYLES = ("bold cyan", "yellow")
 _OPTIONS = "Options"  # the panel of those that have none
 

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Generic, TypeVar
 
+from pooldiag.cli.app import HELP
 from pooldiag.config.kinds import ValueKind
 from pooldiag.config.options import Option
 from pooldiag.errors import ExitCode, UsageError
 from pooldiag.toml_tables import UnexpectedError
-
-HELP = ("--help", "-h")
 
 _F = TypeVar("_F")
 
@@ -48,10 +47,6 @@ class Subcommand(Generic[_F]):
     def name(self) -> str:
         """How it is typed."""
         return self.work.__name__
-
-    def run(self, words: Sequence[str]) -> ExitCode:
-        """Do it, as the words behind its name say."""
-        return self.work(self.read(words))
 
     def read(self, words: Sequence[str]) -> _F:
         """Return the flags that the words behind its name are."""

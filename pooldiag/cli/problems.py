@@ -10,7 +10,6 @@ from pooldiag.errors import ExitCode, PooldiagError, UsageError
 def exit_code_of(work: Callable[[], ExitCode]) -> ExitCode:
     """Do the work of a command; print what the user can act on, and return the exit code of it."""
     try:
-        _require_directory()
         return work()
     except PooldiagError as error:
         tell(error)
@@ -20,7 +19,7 @@ def exit_code_of(work: Callable[[], ExitCode]) -> ExitCode:
         return ExitCode.INTERRUPTED
 
 
-def _require_directory() -> None:
+def require_directory() -> None:
     """Raise UsageError where every relative path would be lost."""
     try:
         Path.cwd()

@@ -1,8 +1,8 @@
 """What may be typed after a command, and the one reader of such words, wherever they stand."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Generic, TypeVar
 
@@ -66,6 +66,11 @@ class Subcommand(Generic[_F]):
             raise UsageError(f"got unexpected extra argument(s) ({' '.join(others)})", hint=reader.hint)
         typed = {"words": tuple(reader.words)} if self.runs_target else {}
         return self.flags(**values | reader.values | typed)
+
+
+def panel_of(options: Mapping[str, Option], title: str, *names: str, **helps: str) -> tuple[Option, ...]:
+    """Return options that stand together in the help; `helps` has what a command says of one in its own words."""
+    return tuple(replace(options[name], panel=title, help=helps.get(name, options[name].help)) for name in names)
 
 
 class WordReader:

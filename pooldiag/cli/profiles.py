@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from pooldiag.cli.parser import Argument, Subcommand
-from pooldiag.cli.target.flags import JSON, form_of
+from pooldiag.cli.streams import JSON, form_of
 from pooldiag.config.kinds import TEXT
-from pooldiag.config.options import one, options_of, switch
+from pooldiag.config.options import options_of, single, switch
 from pooldiag.errors import ExitCode
 
 
@@ -14,7 +14,7 @@ class ProfilesFlags:
     """What may be typed after `pooldiag profiles`."""
 
     name: str | None = None
-    format: str | None = one(TEXT, "How they are printed: {formats}.", metavar="NAME")
+    format: str | None = single(TEXT, "How they are printed: {formats}.", metavar="NAME")
     json: bool = switch("Print JSON: --format json.")
 
 

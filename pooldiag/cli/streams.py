@@ -1,14 +1,21 @@
-"""The standard streams: there when the caller closed them, and no reason to fail when nobody reads them."""
+"""The standard streams, and in which format reports go there.
+
+They are there when the caller closed them, and not a reason to fail when nobody reads them.
+"""
 
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pooldiag.errors import BlockedError
+from pooldiag.errors import BlockedError, UsageError
 
 if TYPE_CHECKING:
     from pooldiag.render import Page
+
+
+TABLE = "table"
+JSON = "json"
 
 
 def open_standard_streams() -> None:
@@ -50,6 +57,17 @@ def say(text: str, *, hint: str | None = None) -> None:
     except OSError as error:
         _give_up(sys.stdout.fileno())
         raise BlockedError(f"cannot write to stdout: {error.strerror}", hint=hint) from error
+
+
+def form_of(said_format: str | None, *, json: bool) -> str:
+    """Return the name of the format that a report is printed in."""
+    from pooldiag.render import RENDERERS  # noqa: PLC0415 - most take the first
+
+    if said_format is not None and said_format not in RENDERERS:
+        raise UsageError(f"--format {said_format!r} is not known", hint=f"known: {', '.join(RENDERERS)}")
+    if json and said_format not in {None, JSON}:
+        raise UsageError(f"--json and --format {said_format} contradict each other", hint="give one of them")
+    return JSON if json else said_format or TABLE
 
 
 def page_of_stdout() -> "Page":

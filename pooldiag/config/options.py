@@ -87,17 +87,17 @@ class _Ways(TypedDict, total=False):
     passing: bool
 
 
-def one(kind: ValueKind[_T], help_text: str, **ways: Unpack[_Ways]) -> _T | None:
+def single(kind: ValueKind[_T], help_text: str, **ways: Unpack[_Ways]) -> _T | None:
     """Return a field that has one value, or none."""
     return field(default=None, metadata={_METADATA: Option(help_text, kind=kind, **ways)})
 
 
-def many(kind: ValueKind[_T], help_text: str, **ways: Unpack[_Ways]) -> tuple[_T, ...]:
+def several(kind: ValueKind[_T], help_text: str, **ways: Unpack[_Ways]) -> tuple[_T, ...]:
     """Return a field that has any number of values."""
     return field(default=(), metadata={_METADATA: Option(help_text, kind=kind, many=True, **ways)})
 
 
-def many_if_any(kind: ValueKind[_T], help_text: str, **ways: Unpack[_Ways]) -> tuple[_T, ...] | None:
+def several_if_any(kind: ValueKind[_T], help_text: str, **ways: Unpack[_Ways]) -> tuple[_T, ...] | None:
     """Return a field with values, of which none at all can be said, too."""
     return field(default=None, metadata={_METADATA: Option(help_text, kind=kind, many=True, **ways)})
 
@@ -128,95 +128,97 @@ class Options:
     `words` say the same as a command line does, each with the name of its field; what the file says has none.
     """
 
-    order: "OrderKind | None" = one(ORDER, "Running order.", key="target.order")
-    seed: int | None = one(SEED, "Seed of --order rand.", key="target.seed")
-    case: tuple[str, ...] = many(
+    order: "OrderKind | None" = single(ORDER, "Running order.", key="target.order")
+    seed: int | None = single(SEED, "Seed of --order rand.", key="target.seed")
+    case: tuple[str, ...] = several(
         TEXT, "Run only these cases; * and ? as in a shell.", metavar="PATTERN", key="target.cases"
     )
-    victim: str | None = one(TEXT, "The case that the verdict is about.", metavar="NAME", key="target.victim")
-    framework: str | None = one(
+    victim: str | None = single(TEXT, "The case that the verdict is about.", metavar="NAME", key="target.victim")
+    framework: str | None = single(
         TEXT, "{frameworks}; found by itself in a binary.", metavar="NAME", key="target.framework"
     )
-    cwd: Path | None = one(PATH, "Working directory of every run.", metavar="DIR", key="target.cwd")
-    before: tuple[str, ...] | None = one(COMMAND_WORDS, "Run ahead of every run, to reset state.", key="target.before")
-    keep_env: tuple[str, ...] = many(
+    cwd: Path | None = single(PATH, "Working directory of every run.", metavar="DIR", key="target.cwd")
+    before: tuple[str, ...] | None = single(
+        COMMAND_WORDS, "Run ahead of every run, to reset state.", key="target.before"
+    )
+    keep_env: tuple[str, ...] = several(
         TEXT, "Do not remove this inherited variable.", metavar="NAME", key="target.keep_env", adds=True
     )
-    profile: str | None = one(
+    profile: str | None = single(
         TEXT, "Allocator, see `profiles`; most are found by themselves.", metavar="NAME", key="target.profile"
     )
-    arm: tuple[str, ...] = many(
+    arm: tuple[str, ...] = several(
         ARM, "An arm: 'bypass=MY_POOL=off -OTHER' (-NAME unsets).", key="target.arms", adds=True
     )
-    stats: str | None = one(SWITCH_WORDS, "Variables that make the pool print counters.", key="target.stats")
-    counter: tuple[str, ...] = many(
+    stats: str | None = single(SWITCH_WORDS, "Variables that make the pool print counters.", key="target.stats")
+    counter: tuple[str, ...] = several(
         TEXT, r"A counter it prints: 'hits=(\d+)'.", metavar="NAME=REGEX", key="target.counter", adds=True
     )
-    arms: "tuple[Role, ...] | None" = one(
+    arms: "tuple[Role, ...] | None" = single(
         ROLES, "Run only these arms, and the baseline: 'bypass,exact'.", key="run.roles"
     )
-    confidence: float | None = one(SHARE, "Posterior that a verdict needs (default: 0.99).", key="run.confidence")
-    search_confidence: float | None = one(
+    confidence: float | None = single(SHARE, "Posterior that a verdict needs (default: 0.99).", key="run.confidence")
+    search_confidence: float | None = single(
         SHARE, "How sure an answer must be where runs disagree (default: 0.8).", flag="--confidence"
     )
-    budget: float | None = one(
+    budget: float | None = single(
         time_limit("leaves no time for a run", "for instance 30m, 2h"),
         "Start no run after that time.",
         key="run.budget",
     )
-    max_runs: int | None = one(COUNT, "Most runs of all arms (default: 64).", key="run.max_runs")
-    search_runs: int | None = one(COUNT, "Most runs of the search (default: 1000).", flag="--max-runs")
-    outputs: "tuple[OutputSpec, ...]" = many(
+    max_runs: int | None = single(COUNT, "Most runs of all arms (default: 64).", key="run.max_runs")
+    search_runs: int | None = single(COUNT, "Most runs of the search (default: 1000).", flag="--max-runs")
+    outputs: "tuple[OutputSpec, ...]" = several(
         OUTPUT,
         "Tensors that it writes into POOLDIAG_OUTPUT_DIR: 'out.npy', or 'video.bin:f32' of a raw file ({types}).",
         key="target.outputs",
     )
-    requires: tuple[Path, ...] = many(PATH, "A file that must be readable, else blocked.", key="target.requires")
-    fresh_check: tuple[str, ...] | None = one(
+    requires: tuple[Path, ...] = several(PATH, "A file that must be readable, else blocked.", key="target.requires")
+    fresh_check: tuple[str, ...] | None = single(
         COMMAND_WORDS, "Must find nothing to build: 'ninja -n'.", key="target.fresh_check"
     )
-    timeout: float | None = one(
+    timeout: float | None = single(
         time_limit("ends every run at once", "for instance 90, 30m, 2h"),
         "Limit of one run (default: 10 x the longest green).",
         key="target.timeout",
     )
-    grace: float | None = one(DURATION, "From SIGTERM to SIGKILL (default: 10s).", key="target.grace")
-    lock: tuple[Path, ...] | None = many_if_any(
+    grace: float | None = single(DURATION, "From SIGTERM to SIGKILL (default: 10s).", key="target.grace")
+    lock: tuple[Path, ...] | None = several_if_any(
         PATH, "Device lock, held all along (default: ~/gpu.lock).", key="lock.paths", variable="POOLDIAG_LOCK"
     )
     no_lock: bool = switch("Take no lock.")
-    lock_wait: float | None = one(DURATION, "Longest wait for the lock (default: 45m).", key="lock.wait")
-    disk_floor: int | None = one(SIZE, "Disk to stay free (default: 1GiB).", key="disk.floor")
-    memory_floor: int | None = one(SIZE, "Memory to stay free (default: 512MiB).", key="memory.floor")
-    need: int | None = one(SIZE, "Disk that must be free at the start.", key="disk.need")
-    config: Path | None = one(PATH, "Configuration (default: the nearest pooldiag.toml).", metavar="FILE")
-    repeat: int | None = one(COUNT, "Run every arm so often, instead of as needed.", key="run.repeat")
-    sequence: Path | None = one(
+    lock_wait: float | None = single(DURATION, "Longest wait for the lock (default: 45m).", key="lock.wait")
+    disk_floor: int | None = single(SIZE, "Disk to stay free (default: 1GiB).", key="disk.floor")
+    memory_floor: int | None = single(SIZE, "Memory to stay free (default: 512MiB).", key="memory.floor")
+    need: int | None = single(SIZE, "Disk that must be free at the start.", key="disk.need")
+    config: Path | None = single(PATH, "Configuration (default: the nearest pooldiag.toml).", metavar="FILE")
+    repeat: int | None = single(COUNT, "Run every arm so often, instead of as needed.", key="run.repeat")
+    sequence: Path | None = single(
         PATH,
         "A running order: names of cases, one a line, the victim last; - is standard input.",
         metavar="FILE",
         behind=True,
     )
     no_arms: bool = switch("Run no arms on the cases that are left.", behind=True)
-    search_repeat: int | None = one(
+    search_repeat: int | None = single(
         COUNT, "Run the whole order so often until it is taken for green (default: 2).", flag="--repeat", behind=True
     )
     all: bool = switch("Find every independent set of polluters.", behind=True)
-    jobs: int | None = one(
+    jobs: int | None = single(
         COUNT, "Runs at once; more than 1 without a lock only.", short="-j", key="run.jobs", behind=True
     )
     resume: bool = switch("Go on with the last interrupted bisection of TARGET.", behind=True, passing=True)
-    resume_from: Path | None = one(
+    resume_from: Path | None = single(
         PATH, "Go on with the bisection of this evidence folder.", metavar="FOLDER", behind=True, passing=True
     )
-    orders: "tuple[OrderKind, ...] | None" = one(
+    orders: "tuple[OrderKind, ...] | None" = single(
         PLAIN_ORDERS, "Orders without a seed, or none (default: {orders}).", behind=True
     )
-    seeds: tuple[int, ...] | None = one(
+    seeds: tuple[int, ...] | None = single(
         SEEDS, "Then the rand orders of these seeds, or none (default: 1..20).", behind=True
     )
     no_prefix: bool = switch("Do not look for the shortest red prefix.", behind=True)
-    format: str | None = one(TEXT, "How the report is printed: {formats}.", metavar="NAME", passing=True)
+    format: str | None = single(TEXT, "How the report is printed: {formats}.", metavar="NAME", passing=True)
     json: bool = switch("Print the report as JSON: --format json.", passing=True)
     dry_run: bool = switch("Print the plan; run nothing.", passing=True)
     quiet: bool = switch("No progress.", short="-q", passing=True)

@@ -1,20 +1,18 @@
 """What the commands that run a target take: groups of options, of which each command is composed."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pooldiag.cli.parser import Argument, Subcommand, WordReader
+from pooldiag.cli.parser import Argument, Subcommand, WordReader, panel_of
 from pooldiag.config.options import OPTIONS, Option, Options, options_with
-from pooldiag.errors import ExitCode, UsageError
+from pooldiag.errors import ExitCode
 
 if TYPE_CHECKING:
     from pooldiag.model.settings import CommandLine
-
-TABLE = "table"
-JSON = "json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +48,7 @@ def invocation_of(
     return Invocation(target=target, arguments=arguments, said=options_with(values, words))
 
 
-def panel(title: str, *names: str, of: Mapping[str, Option] = OPTIONS, **helps: str) -> tuple[Option, ...]:
-    """Return options that stand together in the help; `helps` has what a command says of one in its own words."""
-    return tuple(replace(of[name], panel=title, help=helps.get(name, of[name].help)) for name in names)
-
+panel = partial(panel_of, OPTIONS)
 
 WHAT, ARMS, SEARCH = "What is run", "Arms", "The search"
 
@@ -92,14 +87,3 @@ def with_environment(given: Invocation) -> Invocation:
     if given.said.no_lock:
         said.pop(OPTIONS["lock"].flag)
     return given.over_words(*(f"{flag}={one}" for flag, text in said.items() for one in text.split(os.pathsep) if one))
-
-
-def form_of(said_format: str | None, *, json: bool) -> str:
-    """Return the name of the format that a report is printed in."""
-    from pooldiag.render import RENDERERS  # noqa: PLC0415 - most take the first
-
-    if said_format is not None and said_format not in RENDERERS:
-        raise UsageError(f"--format {said_format!r} is not known", hint=f"known: {', '.join(RENDERERS)}")
-    if json and said_format not in {None, JSON}:
-        raise UsageError(f"--json and --format {said_format} contradict each other", hint="give one of them")
-    return JSON if json else said_format or TABLE

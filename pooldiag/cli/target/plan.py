@@ -4,9 +4,8 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator
 
-from pooldiag.cli.streams import say
+from pooldiag.cli.streams import JSON, TABLE, form_of, say
 from pooldiag.cli.target.decisions import Decided
-from pooldiag.cli.target.flags import JSON, TABLE, form_of
 from pooldiag.errors import ExitCode, UsageError
 from pooldiag.model.arms import Arm, Isolation
 from pooldiag.model.runs import Environment

@@ -12,9 +12,8 @@ from typing import Generic, TypeVar
 from rich.console import Console
 
 from pooldiag import __version__
-from pooldiag.cli.streams import page_of_stdout, say
+from pooldiag.cli.streams import form_of, page_of_stdout, say
 from pooldiag.cli.target.decisions import Decided
-from pooldiag.cli.target.flags import form_of
 from pooldiag.cli.target.live import ProgressView, view_for
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, ExitCode, InterruptedRunError

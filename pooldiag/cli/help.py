@@ -1,6 +1,7 @@
 """What `--help` shows, laid out by Rich; names that registries know are read from them."""
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -88,45 +89,32 @@ def _value(kind: ValueKind[object] | None) -> str:
 
 def _named(text: str) -> str:
     """Fill in what registries know; each is imported for the help that names what is in it."""
-    for place, names in _NAMES.items():
-        if place in text:
-            text = text.replace(place, names())
-    return text
+    return re.sub(r"\{([a-z]+)\}", lambda place: _names(place[1]), text)
 
 
-def _types() -> str:
-    from pooldiag.census.layouts import LAYOUTS  # noqa: PLC0415 - as said above
+def _names(place: str) -> str:
+    match place:
+        case "types":
+            from pooldiag.census.layouts import LAYOUTS  # noqa: PLC0415 - as said above
 
-    return " ".join(LAYOUTS)
+            return " ".join(LAYOUTS)
+        case "files":
+            from pooldiag.census.files import FORMATS  # noqa: PLC0415
 
+            return _choices(FORMATS)
+        case "frameworks":
+            from pooldiag.frameworks import FRAMEWORKS  # noqa: PLC0415
 
-def _files() -> str:
-    from pooldiag.census.files import FORMATS  # noqa: PLC0415
+            return _choices(FRAMEWORKS)
+        case "formats":
+            from pooldiag.render import RENDERERS  # noqa: PLC0415
 
-    return _choices(FORMATS)
-
-
-def _frameworks() -> str:
-    from pooldiag.frameworks import FRAMEWORKS  # noqa: PLC0415
-
-    return _choices(FRAMEWORKS)
-
-
-def _formats() -> str:
-    from pooldiag.render import RENDERERS  # noqa: PLC0415
-
-    return _choices(RENDERERS)
+            return _choices(RENDERERS)
+        case "orders":
+            return ",".join(SEEDLESS)
+    raise KeyError(place)
 
 
 def _choices(names: Iterable[str]) -> str:
     *first, last = names
     return f"{', '.join(first)} or {last}"
-
-
-_NAMES: Mapping[str, Callable[[], str]] = {
-    "{types}": _types,
-    "{files}": _files,
-    "{frameworks}": _frameworks,
-    "{formats}": _formats,
-    "{orders}": lambda: ",".join(SEEDLESS),
-}

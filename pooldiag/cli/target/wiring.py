@@ -14,7 +14,7 @@ from rich.console import Console
 from pooldiag import __version__
 from pooldiag.cli.streams import form_of, page_of_stdout, say
 from pooldiag.cli.target.decisions import Decided
-from pooldiag.cli.target.live import ProgressView, view_for
+from pooldiag.cli.target.live import QuietView, view_for
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, ExitCode, InterruptedRunError
 from pooldiag.execute.clock import SystemClock
@@ -110,7 +110,7 @@ def report_of(work: Work[_R], decided: Decided, *, command: str, jobs: int = 1, 
 
 @contextmanager
 def _wired(
-    decided: Decided, view: ProgressView, *, command: str, jobs: int, resume: Path | None
+    decided: Decided, view: QuietView, *, command: str, jobs: int, resume: Path | None
 ) -> Iterator[tuple[Tools, EvidenceFolder]]:
     """Yield the tools of a command and the folder that its report is saved in; all of it ends with the `with`."""
     with ExitStack() as stack:
@@ -131,7 +131,7 @@ def _folder(decided: Decided, command: str, resume: Path | None, stack: ExitStac
 
 
 def _tools(
-    decided: Decided, view: ProgressView, evidence: EvidenceFolder, journal: Journal, supervisors: list[Supervisor]
+    decided: Decided, view: QuietView, evidence: EvidenceFolder, journal: Journal, supervisors: list[Supervisor]
 ) -> Tools:
     settings = decided.settings
     disk = SystemDisk(evidence=evidence.path, target=settings.target.path, floors=settings.floors)

@@ -1,7 +1,7 @@
 """How a kind of value is read: from a word of a command line, and from a value of the file."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -61,17 +61,17 @@ class ValueKind(Generic[_T_co]):
 def choice(of: type[_E]) -> ValueKind[_E]:
     """Return the kind of one of some names."""
 
-    def word(text: str, _: str) -> _E:
-        if text not in set(of):
-            raise UnexpectedError(f"one of {', '.join(map(repr, map(str, of)))}")
-        return of(text)
+    def read(given: object, names: Iterable[str]) -> _E:
+        found = next((known for known in of if known == given), None)
+        if found is None:
+            raise UnexpectedError(f"one of {', '.join(names)}")
+        return found
 
-    def value(given: object, _: Path) -> _E:
-        if not isinstance(given, str) or given not in set(of):
-            raise UnexpectedError(f"one of {', '.join(of)}")
-        return of(given)
-
-    return ValueKind(word=word, value=value, names=tuple(of))
+    return ValueKind(
+        word=lambda text, _: read(text, map(repr, map(str, of))),
+        value=lambda given, _: read(given, of),
+        names=tuple(of),
+    )
 
 
 def whole(*, least: int, most: int | None = None) -> ValueKind[int]:

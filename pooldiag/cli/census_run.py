@@ -12,10 +12,10 @@ from pooldiag.cli.census_counter import Counter
 from pooldiag.cli.census_flags import CensusFlags
 from pooldiag.cli.census_plan import Plan, plan
 from pooldiag.cli.problems import tell
-from pooldiag.cli.streams import complain, say
+from pooldiag.cli.streams import JSON, TABLE, complain, say_report
 from pooldiag.errors import ExitCode, UsageError
 from pooldiag.model.censuses import CensusProblem, CensusReport
-from pooldiag.render import RENDERERS, Page, visible
+from pooldiag.render import visible
 
 PROBLEMS_TOLD = 20
 
@@ -145,12 +145,8 @@ def _tell_problems(report: CensusReport) -> None:
 
 
 def _print(report: CensusReport, *, as_json: bool) -> None:
-    if as_json:
-        say(RENDERERS["json"](report, Page()))
-    elif report.files or report.guesses:
-        from pooldiag.cli.streams import page_of_stdout  # noqa: PLC0415 - a machine does not wait for it
-
-        say(RENDERERS["table"](report, page_of_stdout()))
+    if as_json or report.files or report.guesses:
+        say_report(report, JSON if as_json else TABLE)
 
 
 def _progress(*, quiet: bool) -> Callable[[str], object]:

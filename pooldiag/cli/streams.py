@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pooldiag.errors import BlockedError, UsageError
 
 if TYPE_CHECKING:
-    from pooldiag.render import Page
+    from pooldiag.render import Page, Report
 
 
 TABLE = "table"
@@ -70,7 +70,14 @@ def form_of(said_format: str | None, *, json: bool) -> str:
     return JSON if json else said_format or TABLE
 
 
-def page_of_stdout() -> "Page":
+def say_report(report: "Report", form: str, *, hint: str | None = None) -> None:
+    """Write a report to stdout, in a format."""
+    from pooldiag.render import Page, render  # noqa: PLC0415 - a problem in two lines does not need it
+
+    say(render(report, form=form, page=Page() if form == JSON else _page_of_stdout()), hint=hint)
+
+
+def _page_of_stdout() -> "Page":
     """Say how wide stdout is, and what may be written to it."""
     from rich.console import Console  # noqa: PLC0415 - a machine that reads JSON does not wait for it
 

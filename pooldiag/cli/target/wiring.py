@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from rich.console import Console
 
 from pooldiag import __version__
-from pooldiag.cli.streams import form_of, page_of_stdout, say
+from pooldiag.cli.streams import form_of, say_report
 from pooldiag.cli.target.decisions import Decided
 from pooldiag.cli.target.live import QuietView, view_for
 from pooldiag.diagnose.tools import Tools
@@ -32,7 +32,7 @@ from pooldiag.model.bisections import BisectReport, BisectStatus
 from pooldiag.model.readings import Reading
 from pooldiag.model.reports import AttributeReport, TargetReport
 from pooldiag.profiles import inherited_changes, inherited_remarks
-from pooldiag.render import JsonReports, Page, RunReport, render
+from pooldiag.render import JsonReports, Page, RunReport
 
 ENVIRONMENT = "environment.json"
 
@@ -102,7 +102,7 @@ def report_of(work: Work[_R], decided: Decided, *, command: str, jobs: int = 1, 
     except InterruptedRunError as error:
         interrupted = error
     for report in keeper.last:
-        _print(report, form)
+        say_report(report, form, hint=f"the report is saved in {report.session.evidence}")
     if interrupted is not None:
         raise interrupted
     return keeper.last[0]
@@ -199,12 +199,4 @@ def _target(decided: Decided) -> TargetReport:
         built_seconds_ago=age_seconds(target.path),
         commit=commit_of(target.path.parent),
         profile=settings.profile.name,
-    )
-
-
-def _print(report: RunReport, form: str) -> None:
-    """Print the report on stdout."""
-    say(
-        render(report, form=form, page=page_of_stdout()),
-        hint=f"the report is saved in {report.session.evidence}",
     )

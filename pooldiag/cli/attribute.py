@@ -40,14 +40,14 @@ def attribute(given: Invocation) -> ExitCode:
         from pooldiag.cli.target.plan import arm_lines, say_plan  # noqa: PLC0415
 
         return say_plan(decided, f"{settings.order}", ["", _strategy(settings), *arm_lines(settings)])
-    from pooldiag.cli.target.wiring import exit_code, report_of  # noqa: PLC0415
+    from pooldiag.cli.target.wiring import run_target  # noqa: PLC0415
     from pooldiag.diagnose import attribute as driver  # noqa: PLC0415
 
     def work(tools: "Tools", keep: "Callable[[AttributeReport], None]") -> None:
         for report in driver.attribute(settings, tools):
             keep(report)
 
-    return exit_code(report_of(work, decided, command="attribute"))
+    return run_target(work, decided, command="attribute")
 
 
 def _strategy(settings: "AttributeSettings") -> str:

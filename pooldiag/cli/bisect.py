@@ -5,8 +5,9 @@ What a run needs, and `--help` or `--dry-run` does not, is imported only where i
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from pooldiag.cli.target.decisions import Decided
     from pooldiag.cli.target.earlier import EarlierReport
     from pooldiag.config.file import Config
-    from pooldiag.diagnose.tools import Tools
-    from pooldiag.model.bisections import BisectReport
     from pooldiag.model.readings import Signature
     from pooldiag.model.settings import BisectSettings
 
@@ -54,13 +53,12 @@ def bisect(given: Invocation) -> ExitCode:
 
         sequence = f"{len(settings.sequence) - 1} cases, then {settings.sequence[-1]}" if settings.sequence else None
         return say_plan(decided, sequence or f"{settings.common.order}", _plan(settings))
-    from pooldiag.cli.target.wiring import exit_code, report_of  # noqa: PLC0415
+    from pooldiag.cli.target.wiring import run_target  # noqa: PLC0415
     from pooldiag.diagnose import bisect as driver  # noqa: PLC0415
 
-    def work(tools: "Tools", keep: "Callable[[BisectReport], None]") -> None:
-        driver.bisect(settings, tools, keep)
-
-    return exit_code(report_of(work, decided, command="bisect", jobs=settings.jobs, resume=settings.resume))
+    return run_target(
+        partial(driver.bisect, settings), decided, command="bisect", jobs=settings.jobs, resume=settings.resume
+    )
 
 
 def decide_bisect(given: Invocation) -> "tuple[BisectSettings, Decided]":

@@ -3,7 +3,8 @@
 What a run needs, and `--help` or `--dry-run` does not, is imported only where it is used.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +18,6 @@ from pooldiag.errors import ExitCode, UsageError
 from pooldiag.model.cases import Order, OrderKind
 
 if TYPE_CHECKING:
-    from pooldiag.diagnose.tools import Tools
-    from pooldiag.model.bisections import OrdersReport
     from pooldiag.model.settings import OrdersSettings
 
 DEFAULT_SEEDS = tuple(range(1, 21))
@@ -57,13 +56,10 @@ def orders(given: Invocation) -> ExitCode:
         from pooldiag.cli.target.plan import say_plan  # noqa: PLC0415
 
         return say_plan(decided, "as below", ["", *_plan(settings)])
-    from pooldiag.cli.target.wiring import exit_code, report_of  # noqa: PLC0415
+    from pooldiag.cli.target.wiring import run_target  # noqa: PLC0415
     from pooldiag.diagnose import orders as driver  # noqa: PLC0415
 
-    def work(tools: "Tools", keep: "Callable[[OrdersReport], None]") -> None:
-        driver.orders(settings, tools, keep)
-
-    return exit_code(report_of(work, decided, command="orders"))
+    return run_target(partial(driver.orders, settings), decided, command="orders")
 
 
 def _orders(said: Options) -> Iterator[Order]:

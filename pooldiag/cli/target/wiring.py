@@ -42,10 +42,17 @@ _OF_THE_SESSION = re.compile(
 )
 """Variables that differ between two sessions of one user and change no run."""
 
+_EXIT_CODES = {
+    Status.GREEN.value: ExitCode.GREEN,
+    Status.ESTABLISHED.value: ExitCode.ESTABLISHED,
+    BisectStatus.FOUND.value: ExitCode.ESTABLISHED,
+    Status.UNRESOLVED.value: ExitCode.UNRESOLVED,
+    Status.BLOCKED.value: ExitCode.BLOCKED,
+}
 
 _R = TypeVar("_R", bound=RunReport)
 
-Work = Callable[[Tools, Callable[[_R], None]], None]
+Work = Callable[[Tools, Callable[[_R], None]], object]
 """Does what a command is for with its tools, and hands over every report, the final one last."""
 
 
@@ -68,30 +75,10 @@ class _Keeper(Generic[_R]):
                 self.evidence.save(text, f"{run}/outcome.json")
 
 
-_EXIT_CODES = {
-    Status.GREEN.value: ExitCode.GREEN,
-    Status.ESTABLISHED.value: ExitCode.ESTABLISHED,
-    BisectStatus.FOUND.value: ExitCode.ESTABLISHED,
-    Status.UNRESOLVED.value: ExitCode.UNRESOLVED,
-    Status.BLOCKED.value: ExitCode.BLOCKED,
-}
-
-
-def exit_code(report: RunReport) -> ExitCode:
-    """Return what a report ends with."""
-    match report:
-        case AttributeReport():
-            return _EXIT_CODES[report.attribution.status]
-        case BisectReport():
-            return _EXIT_CODES[report.status]
-    if report.session.blocked is not None:
-        return ExitCode.BLOCKED
-    red = any(one.run is not None and one.run.reading.reading is Reading.RED for one in report.orders)
-    return ExitCode.ESTABLISHED if red else ExitCode.GREEN
-
-
-def report_of(work: Work[_R], decided: Decided, *, command: str, jobs: int = 1, resume: Path | None = None) -> _R:
-    """Do the work, save every report, print the last one and return it; print it, too, where an interrupt ends it."""
+def run_target(
+    work: Work[_R], decided: Decided, *, command: str, jobs: int = 1, resume: Path | None = None
+) -> ExitCode:
+    """Do the work, save every report, print the last one (also of work that is interrupted), return its exit code."""
     form = form_of(decided.said.format, json=decided.said.json)
     view = view_for(Console(stderr=True), quiet=decided.said.quiet)
     keeper = _Keeper[_R]()
@@ -105,7 +92,20 @@ def report_of(work: Work[_R], decided: Decided, *, command: str, jobs: int = 1, 
         say_report(report, form, hint=f"the report is saved in {report.session.evidence}")
     if interrupted is not None:
         raise interrupted
-    return keeper.last[0]
+    return _exit_code(keeper.last[0])
+
+
+def _exit_code(report: RunReport) -> ExitCode:
+    """Return what a report ends with."""
+    match report:
+        case AttributeReport():
+            return _EXIT_CODES[report.attribution.status]
+        case BisectReport():
+            return _EXIT_CODES[report.status]
+    if report.session.blocked is not None:
+        return ExitCode.BLOCKED
+    red = any(one.run is not None and one.run.reading.reading is Reading.RED for one in report.orders)
+    return ExitCode.ESTABLISHED if red else ExitCode.GREEN
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pooldiag.cli.parser import Argument, Subcommand
 from pooldiag.cli.streams import JSON, form_of
-from pooldiag.config.kinds import TEXT
+from pooldiag.config.kinds import NAME
 from pooldiag.config.options import options_of, single, switch
 from pooldiag.errors import ExitCode
 
@@ -14,7 +14,7 @@ class ProfilesFlags:
     """What may be typed after `pooldiag profiles`."""
 
     name: str | None = None
-    format: str | None = single(TEXT, "How they are printed: {formats}.", metavar="NAME")
+    format: str | None = single(NAME, "How they are printed: {formats}.")
     json: bool = switch("Print JSON: --format json.")
 
 

@@ -200,6 +200,7 @@ def _text(text: str, _: str) -> str:
 
 
 TEXT = ValueKind(word=_text)
+NAME = ValueKind(word=_text, metavar="NAME")
 ARM = ValueKind(word=_text, value=_arms, at_once=True, metavar="ROLE=WORDS")
 SWITCH_WORDS = ValueKind(word=_text, value=lambda value, _: _one_text(value), metavar="WORDS")
 COMMAND_WORDS = ValueKind(word=parse_words, value=command_of_file, metavar="CMD")

@@ -13,6 +13,7 @@ from pooldiag.config.kinds import (
     COMMAND_WORDS,
     COUNT,
     DURATION,
+    NAME,
     ORDER,
     OUTPUT,
     PATH,
@@ -133,20 +134,16 @@ class Options:
     case: tuple[str, ...] = several(
         TEXT, "Run only these cases; * and ? as in a shell.", metavar="PATTERN", key="target.cases"
     )
-    victim: str | None = single(TEXT, "The case that the verdict is about.", metavar="NAME", key="target.victim")
-    framework: str | None = single(
-        TEXT, "{frameworks}; found by itself in a binary.", metavar="NAME", key="target.framework"
-    )
+    victim: str | None = single(NAME, "The case that the verdict is about.", key="target.victim")
+    framework: str | None = single(NAME, "{frameworks}; found by itself in a binary.", key="target.framework")
     cwd: Path | None = single(PATH, "Working directory of every run.", metavar="DIR", key="target.cwd")
     before: tuple[str, ...] | None = single(
         COMMAND_WORDS, "Run ahead of every run, to reset state.", key="target.before"
     )
     keep_env: tuple[str, ...] = several(
-        TEXT, "Do not remove this inherited variable.", metavar="NAME", key="target.keep_env", adds=True
+        NAME, "Do not remove this inherited variable.", key="target.keep_env", adds=True
     )
-    profile: str | None = single(
-        TEXT, "Allocator, see `profiles`; most are found by themselves.", metavar="NAME", key="target.profile"
-    )
+    profile: str | None = single(NAME, "Allocator, see `profiles`; most are found by themselves.", key="target.profile")
     arm: tuple[str, ...] = several(
         ARM, "An arm: 'bypass=MY_POOL=off -OTHER' (-NAME unsets).", key="target.arms", adds=True
     )
@@ -218,7 +215,7 @@ class Options:
         SEEDS, "Then the rand orders of these seeds, or none (default: 1..20).", behind=True
     )
     no_prefix: bool = switch("Do not look for the shortest red prefix.", behind=True)
-    format: str | None = single(TEXT, "How the report is printed: {formats}.", metavar="NAME", passing=True)
+    format: str | None = single(NAME, "How the report is printed: {formats}.", passing=True)
     json: bool = switch("Print the report as JSON: --format json.", passing=True)
     dry_run: bool = switch("Print the plan; run nothing.", passing=True)
     quiet: bool = switch("No progress.", short="-q", passing=True)

@@ -111,7 +111,7 @@ def _read(document: dict[str, Any], path: Path, command: str) -> EarlierReport:
 
 
 def _reconstructed(document: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Tell from the facts of a run how it was asked for: a report of an older version does not say it."""
+    """Say from the facts of a run how it was asked for: a report of an older version does not say it."""
     target = document["target"]
     said = {name: target.get(name) for name in ("framework", "order", "seed")} | {"cwd": target.get("directory")}
     options = [f"--{name}={value}" for name, value in said.items() if value is not None]

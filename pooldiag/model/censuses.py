@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pooldiag.model.census import Census
 from pooldiag.model.comparisons import Comparison, Sameness
 
+STDIN = "-"  # the path of standard input
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountedTensor:

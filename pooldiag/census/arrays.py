@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from pooldiag.census.device import GpuArray, NoGpuError, copy_to_host, is_on_gpu, open_gpu_array
 from pooldiag.census.dlpack import CPU_DEVICES, AsUnsigned, Exporter
+from pooldiag.census.elements import CHUNK_BYTES, Patterns, upper_halves
 from pooldiag.census.findings import findings
 from pooldiag.census.layouts import CensusError, Layout, find_layout
 from pooldiag.census.pieces import tally_pieces
 from pooldiag.census.places import BlockPlan
-from pooldiag.census.reading import CHUNK_BYTES, Patterns, upper_halves
 from pooldiag.census.tally import Tally
 from pooldiag.errors import UsageError
 from pooldiag.model.census import Census
@@ -22,7 +22,7 @@ _VIEW_HINT = "view it as unsigned integers of the same size, and name its type: 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Elements:
+class _HostArray:
     """An array as bits: unsigned integers of the size of an element, in any layout and byte order."""
 
     bits: NDArray[np.unsignedinteger]
@@ -66,7 +66,7 @@ def _count_on_gpu(array: GpuArray, blocks: BlockPlan | None) -> tuple[Tally, tup
     return tally, (note,)
 
 
-def _count_on_host(elements: _Elements, blocks: BlockPlan | None) -> Tally:
+def _count_on_host(elements: _HostArray, blocks: BlockPlan | None) -> Tally:
     tally = Tally(elements.layout, chunk_elements=CHUNK_BYTES, blocks=blocks)
     for patterns in _chunks(elements):
         tally.add(patterns)
@@ -75,7 +75,7 @@ def _count_on_host(elements: _Elements, blocks: BlockPlan | None) -> Tally:
     return tally
 
 
-def _chunks(elements: _Elements) -> Iterator[Patterns]:
+def _chunks(elements: _HostArray) -> Iterator[Patterns]:
     """Yield the elements in row-major order, in chunks that are copied only if the layout asks for it."""
     bits = elements.bits
     if not bits.size:
@@ -96,7 +96,7 @@ def _chunks(elements: _Elements) -> Iterator[Patterns]:
             yield patterns * 16 if elements.unpacked else upper_halves(patterns)
 
 
-def _elements(array: object, *, dtype: str | None, name: str) -> _Elements:
+def _elements(array: object, *, dtype: str | None, name: str) -> _HostArray:
     """Return the bits of an array on the host."""
     if not isinstance(array, np.ndarray) and isinstance(array, Exporter):
         return _exported(array, dtype=dtype, name=name)
@@ -112,10 +112,10 @@ def _elements(array: object, *, dtype: str | None, name: str) -> _Elements:
     own = found.dtype.name
     layout = _layout(own if dtype is None else dtype, found.dtype.itemsize, own=own, name=name)
     bits = found.view(np.dtype(f"u{found.dtype.itemsize}").newbyteorder(found.dtype.byteorder))
-    return _Elements(bits=bits, layout=layout, shape=shape, unpacked=own == _UNPACKED_FP4, notes=notes)
+    return _HostArray(bits=bits, layout=layout, shape=shape, unpacked=own == _UNPACKED_FP4, notes=notes)
 
 
-def _exported(array: Exporter, *, dtype: str | None, name: str) -> _Elements:
+def _exported(array: Exporter, *, dtype: str | None, name: str) -> _HostArray:
     """Take an array over by DLPack, bits as they are."""
     unsigned = AsUnsigned(array, name=name)
     if unsigned.__dlpack_device__()[0] not in CPU_DEVICES:
@@ -126,7 +126,7 @@ def _exported(array: Exporter, *, dtype: str | None, name: str) -> _Elements:
         raise CensusError(f"{name}: it cannot be taken over by DLPack: {error}", hint=_VIEW_HINT) from error
     own = unsigned.layout.name if unsigned.layout is not None else ""
     layout = _layout(dtype or own, bits.itemsize, own=own, name=name)
-    return _Elements(bits=bits, layout=layout, shape=bits.shape)
+    return _HostArray(bits=bits, layout=layout, shape=bits.shape)
 
 
 def _layout(wanted: str, item_bytes: int, *, own: str, name: str) -> Layout:

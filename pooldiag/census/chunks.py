@@ -10,9 +10,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pooldiag.census.elements import Patterns
 from pooldiag.census.layouts import FloatLayout, IntegerLayout, Layout, Specials
 from pooldiag.census.marks import Flags, Marks, few_places, listed, marks_of
-from pooldiag.census.reading import Patterns
 
 # Quicker than the methods of an array.
 _MIN, _MAX = np.minimum.reduce, np.maximum.reduce
@@ -42,14 +42,14 @@ class ChunkCounts:
     inf: Marks | None = None
 
 
-class Counter(Protocol):
+class ChunkCounter(Protocol):
     """Counts chunks of one layout; scratch space is used again."""
 
     def count(self, patterns: Patterns) -> ChunkCounts:
         """Count a chunk that is not empty; it is not changed."""
 
 
-def counter_of(layout: Layout, chunk_elements: int) -> Counter:
+def counter_of(layout: Layout, chunk_elements: int) -> ChunkCounter:
     """Return what counts chunks of up to `chunk_elements` elements of this layout."""
     if isinstance(layout, FloatLayout):
         return FloatCounter(layout, chunk_elements)

@@ -6,9 +6,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pooldiag.census.elements import Patterns
 from pooldiag.census.layouts import FloatLayout, IntegerLayout, Layout, Specials
 from pooldiag.census.marks import Flags
-from pooldiag.census.reading import Patterns
 
 Values: TypeAlias = NDArray[np.float64] | NDArray[np.integer]
 

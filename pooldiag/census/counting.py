@@ -7,11 +7,11 @@ import hashlib
 from dataclasses import replace
 from typing import BinaryIO
 
+from pooldiag.census.elements import CHUNK_BYTES, ElementReader
 from pooldiag.census.findings import findings
 from pooldiag.census.layouts import ByteOrder, CensusError, Layout
 from pooldiag.census.patterns import PATTERN_LIMIT
 from pooldiag.census.places import BlockPlan
-from pooldiag.census.reading import CHUNK_BYTES, ElementReader
 from pooldiag.census.tally import Tally
 from pooldiag.model.census import Census
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooldiag.census.dlpack import AsUnsigned, Exporter
+from pooldiag.census.elements import Patterns
 from pooldiag.census.layouts import CensusError, Layout, find_layout
 from pooldiag.census.pieces import ROW, ROW_FIELDS, kernel_layout
-from pooldiag.census.reading import Patterns
 from pooldiag.errors import UsageError
 
 THREADS = 256  # as in kernel.cu
@@ -28,7 +28,7 @@ class NoGpuError(Exception):
     """An array cannot be counted on its GPU: which step failed, and how."""
 
 
-class _Place(Protocol):
+class _Device(Protocol):
     """A device: the current one within a `with`."""
 
     id: int
@@ -46,7 +46,7 @@ class DeviceArray(Protocol):
     ndim: int
     shape: tuple[int, ...]
     dtype: np.dtype[np.unsignedinteger]
-    device: _Place
+    device: _Device
 
     def __getitem__(self, key: slice | tuple[slice, ...], /) -> "DeviceArray": ...
 

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooldiag.census.counting import take_census
+from pooldiag.census.elements import ElementReader, Patterns
 from pooldiag.census.files import recognise
 from pooldiag.census.files._views import open_place
-from pooldiag.census.files.base import Declared, Obstacle, Place, Tensor, TensorFile
+from pooldiag.census.files.format import Declared, Obstacle, Place, Tensor, TensorFile
 from pooldiag.census.findings import OTHER_TYPE, counted
 from pooldiag.census.layouts import LAYOUTS, ByteOrder, CensusError, FloatLayout, IntegerLayout, Layout
-from pooldiag.census.reading import ElementReader, Patterns
 from pooldiag.census.tensors import RAW, TensorList, place_of, with_head
 from pooldiag.model.census import Census
 from pooldiag.model.censuses import TypeGuess, TypeGuesses
@@ -63,7 +63,7 @@ class Guessed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Tried:
+class _Attempt:
     """A type that was tried, and what its elements cost in bits."""
 
     guess: TypeGuess
@@ -177,7 +177,7 @@ def _orders(layout: Layout) -> tuple[ByteOrder, ...]:
     return ("little", "big") if layout.item_bytes > 1 else ("little",)
 
 
-def _tried(data: bytes, layout: Layout, order: ByteOrder) -> _Tried:
+def _tried(data: bytes, layout: Layout, order: ByteOrder) -> _Attempt:
     whole = data[: len(data) // layout.item_bytes * layout.item_bytes]
     census = take_census(io.BytesIO(whole), path="", layout=layout, byte_order=order, sha256=False)
     reader = ElementReader(layout, path="", byte_order=order, chunk_bytes=max(len(whole), layout.item_bytes))
@@ -194,7 +194,7 @@ def _tried(data: bytes, layout: Layout, order: ByteOrder) -> _Tried:
         maximum=census.maximum,
         doubts=tuple(_doubts(census, rules, unlikely)),
     )
-    return _Tried(guess=guess, wrong=not OTHER_TYPE.isdisjoint(rules))
+    return _Attempt(guess=guess, wrong=not OTHER_TYPE.isdisjoint(rules))
 
 
 def _doubts(census: Census, rules: list[str], unlikely: int) -> Iterator[str]:
@@ -272,7 +272,7 @@ def _pattern_of(limit: float, layout: FloatLayout) -> int:
     return min(max(exponent, 0) << layout.fraction_bits, layout.finite_limit)
 
 
-def _verdict(tried: list[_Tried], *, margin: float) -> tuple[tuple[TypeGuess, ...], str]:
+def _verdict(tried: list[_Attempt], *, margin: float) -> tuple[tuple[TypeGuess, ...], str]:
     """Return the types that cannot be told apart from the best, and why; none if nothing fits."""
     likely = [one.guess for one in tried if not one.wrong]
     if not likely or likely[0].bits_per_byte >= _RANDOM:

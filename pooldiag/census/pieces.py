@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooldiag.census.chunks import ChunkCounts
+from pooldiag.census.elements import CHUNK_BYTES, Patterns
 from pooldiag.census.layouts import FloatLayout, IntegerLayout, Layout, Specials
 from pooldiag.census.patterns import Followed, frequent_in
 from pooldiag.census.places import BlockPlan
-from pooldiag.census.reading import CHUNK_BYTES, Patterns
 from pooldiag.census.tally import FIRST, Tally
 from pooldiag.model.census import PAGE_BYTES
 

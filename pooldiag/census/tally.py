@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pooldiag.census.chunks import ChunkCounts, counter_of, counts_of_constant
+from pooldiag.census.elements import Patterns, as_stored
 from pooldiag.census.layouts import FloatLayout, Layout
 from pooldiag.census.marks import Marks
 from pooldiag.census.patterns import DOMINANT_SHARE, DominantSearch, Followed, PatternTable
 from pooldiag.census.places import BlockPlan, BlockTally, ResidueTally, RunTally
-from pooldiag.census.reading import Patterns, as_stored
 from pooldiag.model.census import PAGE_BYTES, Census, Element, PatternCount
 
 FIRST = 8

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, BinaryIO
 
 from pooldiag.census.files import FORMATS, open_tensor, recognise
-from pooldiag.census.files.base import HEAD_BYTES, Declared, Tensor, TensorFile, called
+from pooldiag.census.files.format import HEAD_BYTES, Declared, Tensor, TensorFile, called
 from pooldiag.census.layouts import LAYOUTS, CensusError
 from pooldiag.model.census import Census
 

@@ -20,7 +20,7 @@ from pooldiag.cli.streams import complain, say
 from pooldiag.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from pooldiag.census.files.base import TensorFile
+    from pooldiag.census.files.format import TensorFile
     from pooldiag.diagnose.census import CensusSettings, FileCounter
     from pooldiag.model.censuses import CensusReport
 
@@ -136,7 +136,7 @@ def census(flags: CensusFlags) -> ExitCode:
 
 def settings_of(flags: CensusFlags) -> "CensusSettings":
     """Read the flags; UsageError for whatever cannot be meant, before any file is read."""
-    from pooldiag.census.files.base import Declared  # noqa: PLC0415
+    from pooldiag.census.files.format import Declared  # noqa: PLC0415
     from pooldiag.census.layouts import find_layout  # noqa: PLC0415
     from pooldiag.diagnose.census import CensusSettings  # noqa: PLC0415
 

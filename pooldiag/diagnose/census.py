@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO
 
 from pooldiag.census.files import open_tensor, recognise
-from pooldiag.census.files.base import Declared, Tensor, TensorFile
+from pooldiag.census.files.format import Declared, Tensor, TensorFile
 from pooldiag.census.findings import OTHER_TYPE
 from pooldiag.census.layouts import LAYOUTS, CensusError
 from pooldiag.census.tensors import (

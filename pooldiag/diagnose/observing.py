@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pooldiag.census.files.base import Declared, Tensor
+from pooldiag.census.files.format import Declared, Tensor
 from pooldiag.census.layouts import LAYOUTS
 from pooldiag.diagnose.text import TextFacts, scan
 from pooldiag.errors import PooldiagError

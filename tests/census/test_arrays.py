@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 import pooldiag
+from pooldiag.census.elements import CHUNK_BYTES
 from pooldiag.census.layouts import LAYOUTS, CensusError
-from pooldiag.census.reading import CHUNK_BYTES
 from pooldiag.model.census import Census, PatternCount
 from tests.census.oracle import comparable, slow_census
 

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pooldiag.census.files import FORMATS
-from pooldiag.census.files.base import Declared
+from pooldiag.census.files.format import Declared
 from pooldiag.census.guessing import PIECES, SAMPLE_BYTES, guess_file, guess_types, sample_of
 from pooldiag.census.layouts import CensusError
 from pooldiag.model.censuses import TypeGuesses

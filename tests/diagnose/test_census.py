@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pooldiag.census.files.base import Declared
+from pooldiag.census.files.format import Declared
 from pooldiag.census.layouts import find_layout
 from pooldiag.diagnose.census import CensusInput, CensusSettings, FileCounter, natural
 from pooldiag.errors import UsageError

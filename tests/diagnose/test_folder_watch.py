@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from pooldiag.census.files.base import Declared
+from pooldiag.census.files.format import Declared
 from pooldiag.census.layouts import find_layout
 from pooldiag.diagnose.census import CensusSettings, FileCounter
 from pooldiag.diagnose.folder_watch import LOOK_SECONDS, FolderWatch

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from pooldiag.census.comparison import Operand, compare
 from pooldiag.census.files import FORMATS
-from pooldiag.census.files.base import Declared
+from pooldiag.census.files.format import Declared
 from pooldiag.census.guessing import guess_types
 from pooldiag.census.layouts import LAYOUTS
 from pooldiag.census.tensors import count_tensor, list_tensors

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pooldiag.census.files.base import shown
+from pooldiag.census.files.format import shown
 from pooldiag.census.layouts import CensusError
 
 STEP_LIMIT = 2_000_000  # opcodes: tens of thousands of tensors

@@ -4,7 +4,7 @@ import io
 import zlib
 from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
 
-from pooldiag.census.files.base import Deflated, Place, Scales, Tensor
+from pooldiag.census.files.format import Deflated, Place, Scales, Tensor
 from pooldiag.census.layouts import CensusError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def open_place(file: BinaryIO, place: Place, *, path: str) -> BinaryIO:
     return io.BufferedReader(_Window(file, start=place.offset, size=place.size, path=path), PIECE_BYTES)
 
 
-class _View(io.RawIOBase):
+class _DerivedFile(io.RawIOBase):
     """A file that is made while it is read. `fill` fills a buffer from a place on, and says how far."""
 
     def __init__(self, *, size: int | None, seekable: bool, path: str) -> None:
@@ -91,7 +91,7 @@ class _View(io.RawIOBase):
         return count
 
 
-class _Window(_View):
+class _Window(_DerivedFile):
     """A range of a file; of one that cannot seek, the bytes from where it stands."""
 
     def __init__(self, file: BinaryIO, *, start: int, size: int | None, path: str) -> None:
@@ -109,7 +109,7 @@ class _Window(_View):
         return len(data)
 
 
-class _Inflated(_View):
+class _Inflated(_DerivedFile):
     """What a deflated member unpacks to. Going back unpacks it anew."""
 
     def __init__(self, file: BinaryIO, member: Deflated, *, path: str) -> None:
@@ -157,7 +157,7 @@ class _Inflated(_View):
         return packed
 
 
-class _Fields(_View):
+class _Fields(_DerivedFile):
     """The fields of blocks, without what stands between them."""
 
     def __init__(self, blocks: BinaryIO, scales: Scales, *, size: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from pooldiag.census.files.base import (
+from pooldiag.census.files.format import (
     Deflated,
     Place,
     check_limit,

@@ -9,7 +9,7 @@ import struct
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
-from pooldiag.census.files.base import (
+from pooldiag.census.files.format import (
     NAME_LIMIT,
     Declared,
     ElementType,
@@ -96,7 +96,6 @@ class Gguf:
 
     name = "gguf"
     suffixes = (".gguf",)
-    streams = False
 
     def recognises(self, head: bytes) -> bool:
         """Say whether it has the magic."""

@@ -7,7 +7,7 @@ import warnings
 from dataclasses import replace
 from typing import BinaryIO
 
-from pooldiag.census.files.base import (
+from pooldiag.census.files.format import (
     Declared,
     ElementType,
     Obstacle,
@@ -47,7 +47,6 @@ class Npy:
 
     name = "npy"
     suffixes = (".npy",)
-    streams = True
 
     def recognises(self, head: bytes) -> bool:
         """Say whether it has the magic."""

@@ -5,7 +5,7 @@ from typing import BinaryIO
 
 from pooldiag.census.files._views import open_place
 from pooldiag.census.files._zip import NO_MEMBERS, Member, first_name, zip_members
-from pooldiag.census.files.base import Declared, Tensor, check_unique, only_raw_places
+from pooldiag.census.files.format import Declared, Tensor, check_unique, only_raw_places
 from pooldiag.census.files.npy import checked, read_header
 
 SUFFIX = ".npy"
@@ -16,7 +16,6 @@ class Npz:
 
     name = "npz"
     suffixes = (".npz",)
-    streams = False
 
     def recognises(self, head: bytes) -> bool:
         """Say whether the first member is an array, or there is none."""

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import BinaryIO
 
-from pooldiag.census.files.base import (
+from pooldiag.census.files.format import (
     Declared,
     ElementType,
     Place,
@@ -23,7 +23,6 @@ class Raw:
 
     name = "raw"
     suffixes = (".bin", ".raw")
-    streams = True
 
     def recognises(self, head: bytes) -> bool:  # noqa: ARG002 - any bytes can be elements
         """Recognise nothing."""

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from pooldiag.census.files.base import (
+from pooldiag.census.files.format import (
     ELEMENT_LIMIT,
     Declared,
     ElementType,
@@ -63,7 +63,6 @@ class Safetensors:
 
     name = "safetensors"
     suffixes = (".safetensors",)
-    streams = False
 
     def recognises(self, head: bytes) -> bool:
         """Say whether a length that can be and a JSON object stand at the start."""

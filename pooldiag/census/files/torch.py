@@ -7,7 +7,7 @@ from typing import BinaryIO
 from pooldiag.census.files._pickled import Named, Unpickler
 from pooldiag.census.files._views import open_place
 from pooldiag.census.files._zip import MAGIC, Member, first_name, zip_members
-from pooldiag.census.files.base import (
+from pooldiag.census.files.format import (
     NAME_LIMIT,
     Declared,
     ElementType,
@@ -77,7 +77,7 @@ class _Storage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _View:
+class _Strided:
     """A tensor: which elements of a storage it has. Offset and strides are in elements."""
 
     storage: _Storage
@@ -92,7 +92,6 @@ class Torch:
 
     name = "torch"
     suffixes = (".pt", ".pth", ".ckpt")
-    streams = False
 
     def recognises(self, head: bytes) -> bool:
         """Say whether it is a zip file with a folder, or what torch.save wrote before it wrote zip files."""
@@ -167,7 +166,7 @@ def _sizes(value: object) -> tuple[int, ...]:
     return value
 
 
-def _rebuilt(storage: object, offset: object, shape: object, strides: object, *_: object) -> _View:
+def _rebuilt(storage: object, offset: object, shape: object, strides: object, *_: object) -> _Strided:
     """Make a tensor of the type of its storage."""
     if not isinstance(storage, _Storage):
         raise TypeError("no storage")
@@ -175,10 +174,10 @@ def _rebuilt(storage: object, offset: object, shape: object, strides: object, *_
     if len(sizes) != len(steps):
         raise ValueError("a stride for each axis")
     (first,) = _sizes((offset,))
-    return _View(storage=storage, element=storage.element, offset=first, shape=sizes, strides=steps)
+    return _Strided(storage=storage, element=storage.element, offset=first, shape=sizes, strides=steps)
 
 
-def _rebuilt_typed(*arguments: object) -> _View:
+def _rebuilt_typed(*arguments: object) -> _Strided:
     """Make a tensor of a type of its own, which has no storage of its name."""
     *rest, _, _, named, _ = (*arguments, None)[:8]
     if not isinstance(named, Named):
@@ -219,9 +218,9 @@ _CALLS: Mapping[str, Callable[..., object]] = {
 _KNOWN = frozenset(_NAMED_TYPES) | {"torch.Tensor", "torch.nn.parameter.Parameter", "torch.nn.parameter.Buffer"}
 
 
-def _views(content: object, *, path: str) -> Iterator[tuple[str | None, _View]]:
+def _views(content: object, *, path: str) -> Iterator[tuple[str | None, _Strided]]:
     """Yield the tensors with the keys and indices that lead to them, `model.layers.0.weight`."""
-    if isinstance(content, _View):
+    if isinstance(content, _Strided):
         yield None, content
         return
     levels = [_children("", content)]
@@ -233,7 +232,7 @@ def _views(content: object, *, path: str) -> Iterator[tuple[str | None, _View]]:
                 return
         elif len(name) > NAME_LIMIT:  # each level adds to it
             raise CensusError(f"{path}: objects within objects, deeper than any model: {shown(name)}")
-        elif isinstance(value, _View):
+        elif isinstance(value, _Strided):
             yield name, value
         else:
             levels.append(_children(f"{name}.", value))
@@ -244,11 +243,11 @@ def _children(prefix: str, value: object) -> Iterator[tuple[str, object]]:
     """Yield what may be, or hold, tensors."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
     for key, child in items:
-        if isinstance(child, _View | dict | list | tuple):
+        if isinstance(child, _Strided | dict | list | tuple):
             yield f"{prefix}{key}", child
 
 
-def _tensor(view: _View, member: Member | None, *, path: str, name: str | None) -> Tensor:
+def _tensor(view: _Strided, member: Member | None, *, path: str, name: str | None) -> Tensor:
     """Return a view as a tensor: its own elements, or the whole storage if others stand between them."""
     if member is None:
         raise CensusError(f"{path}: {called(name)} has no data: the member {shown(view.storage.key)} is not there")
@@ -265,14 +264,14 @@ def _tensor(view: _View, member: Member | None, *, path: str, name: str | None) 
     return replace(tensor, place=replace(tensor.place, deflated=member.place.deflated), axes=axes, notes=notes)
 
 
-def _order(view: _View) -> tuple[int, ...] | None:
+def _order(view: _Strided) -> tuple[int, ...] | None:
     """Return the order in which the axes are in memory; None where it is their own."""
     axes = [axis for axis, size in enumerate(view.shape) if size > 1]
     in_memory = sorted(axes, key=lambda axis: view.strides[axis], reverse=True)
     return tuple(in_memory) if in_memory != axes else None
 
 
-def _stretch(view: _View, stored: int) -> tuple[tuple[int, ...], int, str | None]:
+def _stretch(view: _Strided, stored: int) -> tuple[tuple[int, ...], int, str | None]:
     """Return what to count: its shape in memory, its first element, and a note when that is not the tensor as it is."""
     axes = [axis for axis in zip(view.strides, view.shape, strict=True) if axis[1] > 1]
     in_memory = sorted(axes, key=lambda axis: axis[0], reverse=True)

@@ -112,11 +112,6 @@ class TensorFile(Protocol):
         """The endings of file names that stand for it, in lower case."""
         ...
 
-    @property
-    def streams(self) -> bool:
-        """Whether it can be read from a pipe."""
-        ...
-
     def recognises(self, head: bytes) -> bool:
         """Say whether a file is of this format whose first HEAD_BYTES bytes, or all if it has fewer, are `head`."""
         ...

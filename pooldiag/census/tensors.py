@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, BinaryIO
 
+from pooldiag.census.buffers import reader_of
 from pooldiag.census.files import FORMATS, open_tensor, recognise
 from pooldiag.census.files.format import HEAD_BYTES, Declared, Tensor, TensorFile, called
 from pooldiag.census.layouts import LAYOUTS, CensusError
@@ -87,21 +88,17 @@ class _Again(io.RawIOBase):
 
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         self._head = io.BytesIO(head)
-        self._rest = rest
+        self._read_rest = reader_of(rest)
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        """Fill a buffer with what is there: less of it is no end."""
+        """Fill a buffer with what is there: less of it is not the end."""
         if count := self._head.readinto(buffer):
             return count
         with memoryview(buffer).cast("B") as room:
-            if isinstance(self._rest, io.RawIOBase | io.BufferedReader):
-                return self._rest.readinto(room) or 0
-            data = self._rest.read(len(room))
-            room[: len(data)] = data
-            return len(data)
+            return self._read_rest(room)
 
 
 def is_self_describing(file: BinaryIO, *, suffix: str) -> bool:

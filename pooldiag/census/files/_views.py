@@ -2,8 +2,9 @@
 
 import io
 import zlib
-from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, BinaryIO
 
+from pooldiag.census.buffers import reader_of
 from pooldiag.census.files.format import Deflated, Place, Scales, Tensor
 from pooldiag.census.layouts import CensusError
 
@@ -13,14 +14,6 @@ if TYPE_CHECKING:
 PIECE_BYTES = 2**16
 _UPPER_NIBBLES = bytes(byte >> 4 for byte in range(256))
 _UPPER_NIBBLES_IN_PLACE = bytes(byte & 0xF0 for byte in range(256))
-
-
-@runtime_checkable
-class _ReadsInto(Protocol):
-    """A file that fills a buffer."""
-
-    def readinto(self, buffer: memoryview, /) -> int | None:
-        """Return how much was filled; 0 at the end."""
 
 
 def open_tensor(file: BinaryIO, tensor: Tensor, *, path: str) -> BinaryIO:
@@ -97,16 +90,13 @@ class _Window(_DerivedFile):
     def __init__(self, file: BinaryIO, *, start: int, size: int | None, path: str) -> None:
         super().__init__(size=size, seekable=file.seekable(), path=path)
         self._file = file
+        self._read = reader_of(file)
         self._start = start
 
     def fill(self, at: int, buffer: memoryview) -> int:
         if self._seekable:
             self._file.seek(self._start + at)  # another window may have moved it
-        if isinstance(self._file, _ReadsInto):
-            return self._file.readinto(buffer) or 0
-        data = self._file.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
+        return self._read(buffer)
 
 
 class _Inflated(_DerivedFile):

@@ -10,10 +10,10 @@ from typing import BinaryIO
 from pooldiag.census.files.format import (
     Deflated,
     Place,
-    check_limit,
     check_places,
     check_unique,
     file_size,
+    limited,
     read_exactly,
     shown,
 )
@@ -63,14 +63,12 @@ def _table(file: BinaryIO, *, path: str, end: int) -> list[zipfile.ZipInfo]:
     """Read the table of contents."""
     try:
         with zipfile.ZipFile(_Bounded(file, path=path, end=end)) as archive:  # closing it leaves our file open
-            infos = [info for info in archive.infolist() if not info.is_dir()]
+            return list(limited((info for info in archive.infolist() if not info.is_dir()), path=path))
     except _DAMAGES as error:
         raise CensusError(
             f"{path}: the table of contents of this zip file is damaged: {shown(str(error))}",
             hint="it stands at the end: was the file cut while it was written or copied?",
         ) from error
-    check_limit(len(infos), path=path)
-    return infos
 
 
 def _member(file: BinaryIO, info: zipfile.ZipInfo, *, path: str, end: int) -> Member:

@@ -6,11 +6,14 @@ Nothing here or beside imports NumPy, and nothing trusts a file: what it says is
 import io
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, TypeVar
 
 from pooldiag.census.layouts import LAYOUTS, ByteOrder, CensusError, Layout
+from pooldiag.model import words
+
+_T = TypeVar("_T")
 
 TENSOR_LIMIT = 100_000
 NAME_LIMIT = 1024  # characters
@@ -181,10 +184,20 @@ def check_places(places: Iterable[tuple[int, int, str | None]], *, path: str, en
             last, owner = offset + size, name
 
 
-def check_limit(count: int, *, path: str) -> None:
-    """Raise CensusError for more tensors than any file has."""
-    if count > TENSOR_LIMIT:
-        raise CensusError(f"{path}: more than {TENSOR_LIMIT} tensors")
+def limited(tensors: Iterable[_T], *, path: str) -> Iterator[_T]:
+    """Yield them all; raise CensusError for more tensors than any file has."""
+    for count, tensor in enumerate(tensors, 1):
+        if count > TENSOR_LIMIT:
+            raise CensusError(f"{path}: more than {TENSOR_LIMIT} tensors")
+        yield tensor
+
+
+def checked_tensors(tensors: Iterable[Tensor], *, path: str, end: int) -> tuple[Tensor, ...]:
+    """Return the tensors of a file that ends there; raise CensusError for two of one name, or in one place."""
+    found = tuple(limited(tensors, path=path))
+    check_unique((tensor.name for tensor in found), path=path)
+    check_places(((each.place.offset, each.place.size or 0, each.name) for each in found), path=path, end=end)
+    return found
 
 
 def file_size(file: BinaryIO, *, path: str, format_name: str) -> int:
@@ -222,14 +235,9 @@ def only_raw_places(declared: Declared, *, path: str, format_name: str) -> None:
         raise CensusError(f"{path}: {' and '.join(flags)} cannot be given for {format_name}, which says it itself")
 
 
-def in_bytes(count: int) -> str:
-    """Say a size."""
-    return f"{count} byte{'' if count == 1 else 's'}"
-
-
-def left_over(count: int) -> str:
+def left_over(size: int) -> str:
     """Say that so many bytes were left out."""
-    return f"{in_bytes(count)} after the elements {'is' if count == 1 else 'are'} not counted"
+    return f"{words.count(size, 'byte')} after the elements {'is' if size == 1 else 'are'} not counted"
 
 
 def called(name: str | None) -> str:

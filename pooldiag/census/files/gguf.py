@@ -17,11 +17,10 @@ from pooldiag.census.files.format import (
     Place,
     Scales,
     Tensor,
-    check_limit,
-    check_places,
-    check_unique,
+    checked_tensors,
     element_count,
     file_size,
+    limited,
     only_raw_places,
     plain_tensor,
     read_exactly,
@@ -108,15 +107,10 @@ class Gguf:
         header = _Header(file, path=path)
         tensor_count, value_count = header.begin()
         alignment = _alignment(header, value_count, path=path)
-        tensors = []
-        for _ in range(tensor_count):
-            tensors.append(_tensor(header, path=path))
-            check_limit(len(tensors), path=path)
-        check_unique((tensor.name for tensor in tensors), path=path)
+        tensors = list(limited((_tensor(header, path=path) for _ in range(tensor_count)), path=path))
         start = -(-header.read_bytes // alignment) * alignment
-        moved = tuple(replace(each, place=replace(each.place, offset=start + each.place.offset)) for each in tensors)
-        check_places(((each.place.offset, each.place.size or 0, each.name) for each in moved), path=path, end=end)
-        return moved
+        moved = (replace(each, place=replace(each.place, offset=start + each.place.offset)) for each in tensors)
+        return checked_tensors(moved, path=path, end=end)
 
 
 class _Header:

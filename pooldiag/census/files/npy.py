@@ -16,7 +16,6 @@ from pooldiag.census.files.format import (
     called,
     element_count,
     file_size,
-    in_bytes,
     left_over,
     only_raw_places,
     plain_tensor,
@@ -24,6 +23,7 @@ from pooldiag.census.files.format import (
     shown,
 )
 from pooldiag.census.layouts import ByteOrder, CensusError, Layout
+from pooldiag.model.words import count
 
 MAGIC = b"\x93NUMPY"
 HEADER_LIMIT = 10_000  # bytes, NumPy's own; a longer one could exhaust Python's parser
@@ -116,9 +116,14 @@ def _described(
     words, fortran, shape = description
     found = _DESCRIPTION.match(words) if isinstance(words, str) else None
     if not isinstance(words, str) or found is None or found[2] == _OBJECT:
-        count = element_count(shape, path=path, name=name)
-        tensor = Tensor(name=name, dtype=_NO_TYPE, shape=shape, count=count, place=Place(offset=offset, size=0))
-        return replace(tensor, obstacle=_no_numbers(words, path=path, name=name))
+        return Tensor(
+            name=name,
+            dtype=_NO_TYPE,
+            shape=shape,
+            count=element_count(shape, path=path, name=name),
+            place=Place(offset=offset, size=0),
+            obstacle=_no_numbers(words, path=path, name=name),
+        )
     element = _element(words, found, layout)
     order: ByteOrder = "big" if found[1] == ">" else "little"
     axes = _reversed_axes(shape) if fortran else None
@@ -161,12 +166,10 @@ def _no_numbers(words: object, *, path: str, name: str | None) -> Obstacle:
 
 
 def _lost_type(element: ElementType, layout: Layout | None, *, path: str, name: str | None) -> Obstacle:
-    size = element.bits // 8
+    of_size = f"{path}: {called(name)} has elements of {count(element.bits // 8, 'byte')}"
     if layout is not None:
-        return Obstacle(
-            problem=f"{path}: {called(name)} has elements of {in_bytes(size)}, {layout.name} of {layout.bits} bits"
-        )
+        return Obstacle(problem=f"{of_size}, {layout.name} of {layout.bits} bits")
     return Obstacle(
-        problem=f"{path}: {called(name)} has elements of {in_bytes(size)}, and the file does not say of what type",
+        problem=f"{of_size}, and the file does not say of what type",
         hint="NumPy saves bf16 and fp8 so; name the type: --dtype bf16",
     )

@@ -10,14 +10,12 @@ from pooldiag.census.files.format import (
     ELEMENT_LIMIT,
     Declared,
     ElementType,
-    Obstacle,
     Place,
     Tensor,
-    check_limit,
-    check_places,
-    check_unique,
+    checked_tensors,
     element_count,
     file_size,
+    obstacle_of,
     only_raw_places,
     plain_tensor,
     read_exactly,
@@ -83,13 +81,9 @@ class Safetensors:
             raise CensusError(f"{path}: a header of {length} bytes, larger than is read: {HEADER_LIMIT} at most")
         header = read_exactly(file, length, path=path, what="the header")
         data_offset = _LENGTH.size + length
-        tensors = []
-        for name, entry in _entries(header, path=path):
-            tensors.append(_tensor(name, entry, path=path, data_offset=data_offset))
-            check_limit(len(tensors), path=path)
-        check_unique((tensor.name for tensor in tensors), path=path)
-        check_places(((each.place.offset, each.place.size or 0, each.name) for each in tensors), path=path, end=end)
-        return tuple(tensors)
+        entries = _entries(header, path=path)
+        tensors = (_tensor(name, entry, path=path, data_offset=data_offset) for name, entry in entries)
+        return checked_tensors(tensors, path=path, end=end)
 
 
 def _entries(header: bytes, *, path: str) -> Iterator[tuple[str, object]]:
@@ -133,7 +127,7 @@ def _placed(name: str, dtype: str, shape: tuple[int, ...], place: Place, *, path
     element = _TYPES.get(dtype)
     if element is None:
         count = element_count(shape, path=path, name=name)
-        obstacle = Obstacle(problem=f"{path}: {shown(name)} is of type {shown(dtype)}, which cannot be counted")
+        obstacle = obstacle_of(dtype, path=path, name=name)
         return Tensor(name=name, dtype=dtype, shape=shape, count=count, place=place, obstacle=obstacle)
     tensor = plain_tensor(element, shape, path=path, name=name, offset=place.offset)
     if tensor.place.size != place.size:

@@ -13,9 +13,9 @@ from pooldiag.census.files.format import (
     ElementType,
     Tensor,
     called,
-    check_limit,
     check_unique,
     element_count,
+    limited,
     only_raw_places,
     plain_tensor,
     read_exactly,
@@ -107,13 +107,12 @@ class Torch:
         pickled = _read(file, members[f"{folder}{PICKLE}"], PICKLE_LIMIT, path=path)
         content = Unpickler(pickled, known=_KNOWN, calls=_CALLS, load=_storage, path=path).run()
         order = _byte_order(file, members.get(f"{folder}/byteorder"), path=path)
-        tensors = []
-        for name, view in _views(content, path=path):
-            member = members.get(f"{folder}/data/{view.storage.key}")
-            tensors.append(replace(_tensor(view, member, path=path, name=name), byte_order=order))
-            check_limit(len(tensors), path=path)
+        tensors = tuple(
+            _tensor(view, members.get(f"{folder}/data/{view.storage.key}"), order, path=path, name=name)
+            for name, view in limited(_views(content, path=path), path=path)
+        )
         check_unique((tensor.name for tensor in tensors), path=path)
-        return tuple(tensors)
+        return tensors
 
 
 def _refuse_old(file: BinaryIO, *, path: str) -> None:
@@ -247,7 +246,7 @@ def _children(prefix: str, value: object) -> Iterator[tuple[str, object]]:
             yield f"{prefix}{key}", child
 
 
-def _tensor(view: _Strided, member: Member | None, *, path: str, name: str | None) -> Tensor:
+def _tensor(view: _Strided, member: Member | None, order: ByteOrder, *, path: str, name: str | None) -> Tensor:
     """Return a view as a tensor: its own elements, or the whole storage if others stand between them."""
     if member is None:
         raise CensusError(f"{path}: {called(name)} has no data: the member {shown(view.storage.key)} is not there")
@@ -257,31 +256,28 @@ def _tensor(view: _Strided, member: Member | None, *, path: str, name: str | Non
     reach = view.offset + sum((size - 1) * stride for size, stride in zip(view.shape, view.strides, strict=True)) + 1
     if count and reach > stored:
         raise CensusError(f"{path}: {called(name)} reaches beyond its storage, which has {stored} elements")
-    shape, first, note = _stretch(view, stored) if count else (view.shape, 0, None)
-    axes = _order(view) if note is not None else None
+    shape, first, axes, note = _stretch(view, stored) if count else (view.shape, 0, None, None)
     tensor = plain_tensor(view.element, shape, path=path, name=name, offset=member.place.offset + first * item_bytes)
     notes = tensor.notes if note is None else (*tensor.notes, note)
-    return replace(tensor, place=replace(tensor.place, deflated=member.place.deflated), axes=axes, notes=notes)
+    place = replace(tensor.place, deflated=member.place.deflated)
+    return replace(tensor, place=place, axes=axes, notes=notes, byte_order=order)
 
 
-def _order(view: _Strided) -> tuple[int, ...] | None:
-    """Return the order in which the axes are in memory; None where it is their own."""
+def _stretch(view: _Strided, stored: int) -> tuple[tuple[int, ...], int, tuple[int, ...] | None, str | None]:
+    """Return what to count, and a note when that is not the tensor as it is.
+
+    That is its shape in memory, its first element, and the order of its axes there, None where it is their own.
+    """
     axes = [axis for axis, size in enumerate(view.shape) if size > 1]
     in_memory = sorted(axes, key=lambda axis: view.strides[axis], reverse=True)
-    return tuple(in_memory) if in_memory != axes else None
-
-
-def _stretch(view: _Strided, stored: int) -> tuple[tuple[int, ...], int, str | None]:
-    """Return what to count: its shape in memory, its first element, and a note when that is not the tensor as it is."""
-    axes = [axis for axis in zip(view.strides, view.shape, strict=True) if axis[1] > 1]
-    in_memory = sorted(axes, key=lambda axis: axis[0], reverse=True)
+    order = tuple(in_memory) if in_memory != axes else None
     expected = 1
-    for stride, size in reversed(in_memory):
-        if stride != expected:
-            shape, strides = "x".join(map(str, view.shape)), tuple(stride for stride, _ in axes)
-            return (stored,), 0, f"a {shape} view with strides {strides}: its storage of {stored} is counted"
-        expected *= size
-    if in_memory == axes:
-        return view.shape, view.offset, None
-    shape_in_memory = tuple(size for _, size in in_memory)
-    return shape_in_memory, view.offset, f"transposed: the {view.shape} elements are counted in the order of memory"
+    for axis in reversed(in_memory):
+        if view.strides[axis] != expected:
+            shape, strides = "x".join(map(str, view.shape)), tuple(view.strides[axis] for axis in axes)
+            return (stored,), 0, order, f"a {shape} view with strides {strides}: its storage of {stored} is counted"
+        expected *= view.shape[axis]
+    if order is None:
+        return view.shape, view.offset, None, None
+    note = f"transposed: the {view.shape} elements are counted in the order of memory"
+    return tuple(view.shape[axis] for axis in in_memory), view.offset, order, note

@@ -21,11 +21,12 @@ from pooldiag.census.comparison_values import (
     zeros,
 )
 from pooldiag.census.elements import ElementReader, Patterns, as_stored
-from pooldiag.census.findings import Rule, counted
+from pooldiag.census.findings import Rule
 from pooldiag.census.layouts import ByteOrder, CensusError, FloatLayout, Layout
 from pooldiag.census.marks import Flags, Indices, flagged
 from pooldiag.model.census import Element
 from pooldiag.model.comparisons import Comparison, Difference, LargestError, NanPlaces, Side
+from pooldiag.model.words import count
 
 _WORD = 8
 _AT_A_TIME = 2**14  # values that are made at a time: small arrays cost no fresh memory
@@ -96,7 +97,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
             " units in the last place are not"
         )
     if here.n != there.n:
-        yield f"{counted(here.n, 'element')} here, {there.n} in the reference: the first {comparison.n} are compared"
+        yield f"{count(here.n, 'element')} here, {there.n} in the reference: the first {comparison.n} are compared"
     elif comparison.shapes_differ:
         yield f"shape {here.shape} here, {there.shape} in the reference: compared in the order of the files"
 

@@ -22,11 +22,12 @@ from pooldiag.census.elements import ElementReader, Patterns
 from pooldiag.census.files import recognise
 from pooldiag.census.files._views import open_place
 from pooldiag.census.files.format import Declared, Obstacle, Place, Tensor, TensorFile
-from pooldiag.census.findings import OTHER_TYPE, counted
+from pooldiag.census.findings import OTHER_TYPE
 from pooldiag.census.layouts import LAYOUTS, ByteOrder, CensusError, FloatLayout, IntegerLayout, Layout
 from pooldiag.census.tensors import RAW, TensorList, place_of, with_head
 from pooldiag.model.census import Census
 from pooldiag.model.censuses import TypeGuess, TypeGuesses
+from pooldiag.model.words import count
 
 NOT_ONE_TYPE = "the report ranks those that were tried; name one"
 SAMPLE_BYTES = 2**20
@@ -200,7 +201,7 @@ def _tried(data: bytes, layout: Layout, order: ByteOrder) -> _Attempt:
 def _doubts(census: Census, rules: list[str], unlikely: int) -> Iterator[str]:
     yield from (rule for rule in rules if rule in OTHER_TYPE)
     if census.nan and _KNOWN_NAN.isdisjoint(rules) and OTHER_TYPE.isdisjoint(rules):
-        yield f"NaN of {counted(len(census.nan_patterns), 'pattern')}"
+        yield f"NaN of {count(len(census.nan_patterns), 'pattern')}"
     if unlikely >= _DOUBTED * census.n:
         yield f"{unlikely}/{census.n} unusual"
 

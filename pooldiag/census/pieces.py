@@ -102,7 +102,7 @@ def _counts(row: np.void, n: int, layout: Layout) -> ChunkCounts:
         places=(int(row["lowest_place"]), int(row["highest_place"]), int(row["largest_place"])),
         zero=zero,
         negative_zero=int(row["negative_zero"]),
-        subnormal=int(row["small"]) - zero if kind in {_FLOAT, _MINUS_ZERO_IS_NAN} else 0,
+        small=int(row["small"]) if kind in {_FLOAT, _MINUS_ZERO_IS_NAN} else zero,
     )
 
 

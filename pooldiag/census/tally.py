@@ -68,7 +68,7 @@ class _Sums:
     negative_inf: int = 0
     zero: int = 0
     negative_zero: int = 0
-    subnormal: int = 0
+    small: int = 0  # zeros too
 
     def add(self, counts: ChunkCounts) -> None:
         """Add what a chunk counts by itself."""
@@ -76,7 +76,7 @@ class _Sums:
         self.negative_inf += counts.negative_inf
         self.zero += counts.zero
         self.negative_zero += counts.negative_zero
-        self.subnormal += counts.subnormal
+        self.small += counts.small
 
 
 class Tally:
@@ -218,7 +218,7 @@ class Tally:
             negative_inf=sums.negative_inf,
             zero=sums.zero,
             negative_zero=sums.negative_zero,
-            subnormal=sums.subnormal,
+            subnormal=sums.small - sums.zero,
             minimum=self._value(extremes.lowest),
             maximum=self._value(extremes.highest),
             absmax=None if extremes.largest is None else abs(self._layout.value(extremes.largest.pattern)),

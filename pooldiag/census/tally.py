@@ -19,11 +19,11 @@ FIRST = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Extreme:
-    """An extreme element: what orders it, its pattern, its index."""
+    """An extreme element: what orders it, its value, its index. Without a key there is none yet."""
 
-    key: int
-    pattern: int
-    index: int
+    key: int | None = None
+    value: float | None = None
+    index: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,9 +31,9 @@ class _Extremes:
     """The extremes so far. A place is looked for only in a chunk that has a new one."""
 
     layout: Layout
-    lowest: _Extreme | None = None
-    highest: _Extreme | None = None
-    largest: _Extreme | None = None
+    lowest: _Extreme = _Extreme()
+    highest: _Extreme = _Extreme()
+    largest: _Extreme = _Extreme()
 
     def add(self, counts: ChunkCounts, patterns: Patterns, offset: int) -> None:
         """Take over what in a chunk is more extreme than all before."""
@@ -41,22 +41,21 @@ class _Extremes:
             return
         places = counts.places or (None, None, None)
         key = self.layout.key(counts.lowest)
-        if self.lowest is None or key < self.lowest.key:
-            self.lowest = _found(key, (counts.lowest,), places[0], patterns, offset)
+        if self.lowest.key is None or key < self.lowest.key:
+            self.lowest = self._found(key, (counts.lowest,), places[0], patterns, offset)
         key = self.layout.key(counts.highest)
-        if self.highest is None or key > self.highest.key:
-            self.highest = _found(key, (counts.highest,), places[1], patterns, offset)
+        if self.highest.key is None or key > self.highest.key:
+            self.highest = self._found(key, (counts.highest,), places[1], patterns, offset)
         key = self.layout.magnitude(counts.largest[0])
-        if self.largest is None or key > self.largest.key:
-            self.largest = _found(key, counts.largest, places[2], patterns, offset)
+        if self.largest.key is None or key > self.largest.key:
+            self.largest = self._found(key, counts.largest, places[2], patterns, offset)
 
-
-def _found(key: int, wanted: tuple[int, ...], place: int | None, patterns: Patterns, offset: int) -> _Extreme:
-    """Find the first of the wanted patterns, unless it is known where it is."""
-    if place is None:
-        place, pattern = min((int(np.argmax(patterns == pattern)), pattern) for pattern in wanted)
-        return _Extreme(key=key, pattern=pattern, index=offset + place)
-    return _Extreme(key=key, pattern=wanted[0], index=offset + place)
+    def _found(self, key: int, wanted: tuple[int, ...], place: int | None, patterns: Patterns, offset: int) -> _Extreme:
+        """Find the first of the wanted patterns, unless it is known where it is."""
+        pattern = wanted[0]
+        if place is None:
+            place, pattern = min((int(np.argmax(patterns == pattern)), pattern) for pattern in wanted)
+        return _Extreme(key=key, value=self.layout.value(pattern), index=offset + place)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -219,12 +218,12 @@ class Tally:
             zero=sums.zero,
             negative_zero=sums.negative_zero,
             subnormal=sums.small - sums.zero,
-            minimum=self._value(extremes.lowest),
-            maximum=self._value(extremes.highest),
-            absmax=None if extremes.largest is None else abs(self._layout.value(extremes.largest.pattern)),
-            minimum_index=_index(extremes.lowest),
-            maximum_index=_index(extremes.highest),
-            absmax_index=_index(extremes.largest),
+            minimum=extremes.lowest.value,
+            maximum=extremes.highest.value,
+            absmax=None if extremes.largest.value is None else abs(extremes.largest.value),
+            minimum_index=extremes.lowest.index,
+            maximum_index=extremes.highest.index,
+            absmax_index=extremes.largest.index,
             first=tuple(Element(value=self._layout.value(bits), bits=self._text(bits)) for bits in self._first),
             nan_patterns=self._counted(ranked),
             nan_patterns_complete=self._nans.complete,
@@ -258,12 +257,5 @@ class Tally:
         digits, shift = self._named.bits // 4, self._shift  # once: there may be many
         return tuple(PatternCount(bits=f"0x{bits >> shift:0{digits}x}", count=count) for bits, count in counts)
 
-    def _value(self, extreme: _Extreme | None) -> float | None:
-        return None if extreme is None else self._layout.value(extreme.pattern)
-
     def _text(self, pattern: int) -> str:
         return self._named.text(pattern >> self._shift)
-
-
-def _index(extreme: _Extreme | None) -> int | None:
-    return None if extreme is None else extreme.index

@@ -8,9 +8,9 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, Protocol, TypeVar
+from typing import BinaryIO, Protocol, Self, TypeVar
 
-from pooldiag.census.layouts import LAYOUTS, ByteOrder, CensusError, Layout
+from pooldiag.census.layouts import LAYOUTS, ByteOrder, CensusError, Layout, find_layout
 from pooldiag.model import words
 
 _T = TypeVar("_T")
@@ -39,6 +39,12 @@ class ElementType:
     dtype: str  # a name in LAYOUTS; the format's own word where there is none
     bits: int
     parts: int = 1
+
+    @classmethod
+    def of(cls, name: str, *, parts: int = 1) -> Self:
+        """Return the element that is made of numbers of a layout, by any of its names."""
+        layout = find_layout(name)
+        return cls(dtype=layout.name, bits=layout.bits, parts=parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

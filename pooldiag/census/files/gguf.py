@@ -34,16 +34,8 @@ AXES = 4
 ALIGNMENT = "general.alignment"
 _STRING, _ARRAY, _UINT32 = 8, 9, 4
 _VALUE_BYTES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}  # by type of metadata value
-_PLAIN = {
-    0: ElementType(dtype="f32", bits=32),
-    1: ElementType(dtype="f16", bits=16),
-    24: ElementType(dtype="i8", bits=8),
-    25: ElementType(dtype="i16", bits=16),
-    26: ElementType(dtype="i32", bits=32),
-    27: ElementType(dtype="i64", bits=64),
-    28: ElementType(dtype="f64", bits=64),
-    30: ElementType(dtype="bf16", bits=16),
-}
+_TYPES = {0: "f32", 1: "f16", 24: "i8", 25: "i16", 26: "i32", 27: "i64", 28: "f64", 30: "bf16"}
+_PLAIN = {kind: ElementType.of(dtype) for kind, dtype in _TYPES.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

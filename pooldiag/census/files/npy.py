@@ -31,12 +31,11 @@ _LENGTHS = {1: "<H", 2: "<I", 3: "<I"}  # by version: how the length of the head
 _KEYS = {"descr", "fortran_order", "shape"}
 _DESCRIPTION = re.compile(r"([<>|])([a-zA-Z])([0-9]{1,9})")
 _NUMBERS = {
-    "b1": ElementType(dtype="bool", bits=8),
-    "f1": ElementType(dtype="e5m2", bits=8),  # as ml_dtypes has it saved; NumPy has no such type
-    **{f"i{size}": ElementType(dtype=f"i{size * 8}", bits=size * 8) for size in (1, 2, 4, 8)},
-    **{f"u{size}": ElementType(dtype=f"u{size * 8}", bits=size * 8) for size in (1, 2, 4, 8)},
-    **{f"f{size}": ElementType(dtype=f"f{size * 8}", bits=size * 8) for size in (2, 4, 8)},
-    **{f"c{size}": ElementType(dtype=f"f{size * 4}", bits=size * 4, parts=2) for size in (8, 16)},
+    "b1": ElementType.of("bool"),
+    "f1": ElementType.of("e5m2"),  # as ml_dtypes has it saved; NumPy has no such type
+    **{f"{kind}{size}": ElementType.of(f"{kind}{size * 8}") for kind in "iu" for size in (1, 2, 4, 8)},
+    **{f"f{size}": ElementType.of(f"f{size * 8}") for size in (2, 4, 8)},
+    **{f"c{size}": ElementType.of(f"f{size * 4}", parts=2) for size in (8, 16)},
 }
 _VOID, _OBJECT, _TEXT = "V", "O", "U"
 _NO_TYPE = "structure"

@@ -46,7 +46,7 @@ class Raw:
 def _element(declared: Declared, *, path: str) -> ElementType:
     if declared.layout is None:
         raise CensusError(f"{path}: a raw file does not say what type it is of", hint="name it: --dtype f32")
-    return ElementType(dtype=declared.layout.name, bits=declared.layout.bits)
+    return ElementType.of(declared.layout.name)
 
 
 def _count(element: ElementType, size: int, *, path: str) -> int:

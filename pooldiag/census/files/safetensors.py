@@ -27,26 +27,12 @@ HEADER_LIMIT = 2**24  # bytes; the format itself allows 100 MB, which no list of
 ENTRY_LIMIT = 2**14  # bytes of what is said of one tensor
 METADATA = "__metadata__"
 _LENGTH = struct.Struct("<Q")
+_KNOWN = "F64 F32 F16 BF16 F8_E4M3 F8_E4M3FNUZ F8_E5M2 F8_E5M2FNUZ F8_E8M0 F4 BOOL I8 U8 I16 U16 I32 U32 I64 U64"
 _TYPES = {
-    "F64": ElementType(dtype="f64", bits=64),
-    "F32": ElementType(dtype="f32", bits=32),
-    "F16": ElementType(dtype="f16", bits=16),
-    "BF16": ElementType(dtype="bf16", bits=16),
-    "F8_E4M3": ElementType(dtype="e4m3fn", bits=8),
-    "F8_E4M3FNUZ": ElementType(dtype="e4m3fnuz", bits=8),
-    "F8_E5M2": ElementType(dtype="e5m2", bits=8),
-    "F8_E5M2FNUZ": ElementType(dtype="e5m2fnuz", bits=8),
-    "F8_E8M0": ElementType(dtype="e8m0", bits=8),
+    **{name: ElementType.of(name) for name in _KNOWN.split()},
     "F6_E2M3": ElementType(dtype="F6_E2M3", bits=6),
     "F6_E3M2": ElementType(dtype="F6_E3M2", bits=6),
-    "F4": ElementType(dtype="e2m1", bits=4),
-    "C64": ElementType(dtype="f32", bits=32, parts=2),
-    "BOOL": ElementType(dtype="bool", bits=8),
-    **{
-        f"{sign}{bits}": ElementType(dtype=f"{sign.lower()}{bits}", bits=bits)
-        for sign in "IU"
-        for bits in (8, 16, 32, 64)
-    },
+    "C64": ElementType.of("f32", parts=2),
 }
 # One `"name": {...}` of the header. Its object has no objects in it, so that it ends at the first brace that is not in
 # a string. No part of the pattern gives back what it took: a hostile header is read once, in time that is linear.

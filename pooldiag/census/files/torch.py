@@ -28,23 +28,14 @@ PICKLE_LIMIT = 2**24  # bytes
 VISIT_LIMIT = 200_000  # objects: a few bytes can refer to one another as often as they like
 _OLD_MAGIC = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"
 
+_PLAIN = (
+    "float64 float32 float16 bfloat16 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu bool"
+    " int8 uint8 int16 uint16 int32 uint32 int64 uint64"
+)
+_PAIRS = {"float4_e2m1fn_x2": "e2m1", "complex32": "f16", "complex64": "f32", "complex128": "f64"}
 _TYPES = {
-    "float64": ElementType(dtype="f64", bits=64),
-    "float32": ElementType(dtype="f32", bits=32),
-    "float16": ElementType(dtype="f16", bits=16),
-    "bfloat16": ElementType(dtype="bf16", bits=16),
-    "float8_e4m3fn": ElementType(dtype="e4m3fn", bits=8),
-    "float8_e4m3fnuz": ElementType(dtype="e4m3fnuz", bits=8),
-    "float8_e5m2": ElementType(dtype="e5m2", bits=8),
-    "float8_e5m2fnuz": ElementType(dtype="e5m2fnuz", bits=8),
-    "float8_e8m0fnu": ElementType(dtype="e8m0", bits=8),
-    "float4_e2m1fn_x2": ElementType(dtype="e2m1", bits=4, parts=2),
-    "complex32": ElementType(dtype="f16", bits=16, parts=2),
-    "complex64": ElementType(dtype="f32", bits=32, parts=2),
-    "complex128": ElementType(dtype="f64", bits=64, parts=2),
-    "bool": ElementType(dtype="bool", bits=8),
-    **{f"int{bits}": ElementType(dtype=f"i{bits}", bits=bits) for bits in (8, 16, 32, 64)},
-    **{f"uint{bits}": ElementType(dtype=f"u{bits}", bits=bits) for bits in (8, 16, 32, 64)},
+    **{name: ElementType.of(name) for name in _PLAIN.split()},
+    **{name: ElementType.of(part, parts=2) for name, part in _PAIRS.items()},
 }
 _STORAGES = {
     "Double": "float64",

@@ -38,7 +38,7 @@ def take_census(
     """Count the elements of an array; an index is that in row-major order, whatever the layout in memory.
 
     `dtype` names the element type where the array's own does not: bf16 that was viewed as int16. An array on a GPU is
-    counted there if CuPy works, else on the host from a copy, which `notes` of the census tell. CensusError: a type
+    counted there if CuPy works, else on the host from a copy, as `notes` of the census say. CensusError: a type
     that is not known, or memory that cannot be read.
     """
     if is_on_gpu(array):

@@ -24,7 +24,7 @@ _LONG_DENSE = 1 << 62
 class ChunkCounts:
     """What a chunk holds. `lowest` and `highest` are finite patterns, `largest` those of the largest magnitude.
 
-    Of a chunk of one pattern, `constant`, no more is told: `counts_of_constant` does.
+    Of a chunk of one pattern, `constant`, nothing else is set: `counts_of_constant` does that.
     """
 
     n: int

@@ -1,7 +1,7 @@
 """Exchanges arrays by DLPack whose element types the consumer does not know: it gets the bits, as unsigned integers.
 
 NumPy and CuPy refuse bfloat16 and the 8-bit floats. The structure that an exporter hands out says the type in four
-bytes, and belongs to whoever takes it: here it is told to hold unsigned integers of the same size.
+bytes, and belongs to whoever takes it: here it is made to hold unsigned integers of the same size.
 """
 
 import ctypes

@@ -17,7 +17,7 @@ Patterns: TypeAlias = NDArray[np.unsignedinteger]
 
 
 class ElementReader:
-    """Yields the patterns of a file, in native byte order; each chunk is gone when the next one is asked for."""
+    """Yields the patterns of a file, in native byte order; each chunk is lost when the next one is asked for."""
 
     def __init__(
         self, layout: Layout, *, path: str, byte_order: ByteOrder = "little", chunk_bytes: int = CHUNK_BYTES

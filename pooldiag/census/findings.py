@@ -176,9 +176,9 @@ def _periods(layout: FloatLayout) -> list[int]:
 
 
 def _has_period(census: Census, period: int) -> bool:
-    """Say whether places modulo `period` tell more than modulo its half, and the half of an item with its sign is free.
+    """Say whether places modulo `period` say more than modulo its half, and the half of an item with its sign is free.
 
-    The upper end of a wider item holds sign and exponent, which are no NaN in ordinary numbers.
+    The upper end of a wider item holds sign and exponent, which are not NaN in ordinary numbers.
     """
     free = [not nan for nan in _classes(census, period)]
     half = period // 2
@@ -247,7 +247,7 @@ def _aligned_runs(census: Census) -> str | None:
 
 
 def _at_rows(census: Census) -> bool:
-    """Say whether runs of NaN begin and end where rows do, and rows are known and long enough to be no accident."""
+    """Say whether runs of NaN begin and end where rows do, and they are long enough for that not to be chance."""
     shape = census.shape or ()
     return len(shape) > 1 and shape[-1] >= _ALIGNED and (census.nan_runs.alignment or 0) % shape[-1] == 0
 
@@ -269,7 +269,7 @@ def _overflow(census: Census) -> str | None:
 
 
 def _fill(census: Census, *, long: bool) -> str | None:
-    """See a fill with what is no ordinary value of the type, of more than a page or of less."""
+    """See a fill with what is not an ordinary value of the type, of more than a page or of less."""
     layout, dominant = _layout(census), census.dominant
     if layout is None or layout.item_bytes == 1 or dominant is None or _is_ordinary(census, dominant):
         return None  # of one byte: so few patterns are NaN that every maker's is a fill's too

@@ -1,4 +1,4 @@
-"""Element types as data: where sign, exponent and fraction stand, and which patterns are no finite number."""
+"""Element types as data: where sign, exponent and fraction stand, and which patterns are not finite numbers."""
 
 import math
 from abc import ABC, abstractmethod
@@ -14,15 +14,15 @@ ByteOrder: TypeAlias = Literal["little", "big"]
 
 
 class CensusError(PooldiagError):
-    """What was to be counted is no whole number of elements of its type, or of no type that is known."""
+    """What was to be counted is not a whole number of elements of its type, or not of a known type."""
 
 
 class Specials(Enum):
-    """Which patterns of a floating-point type are no finite number."""
+    """Which patterns of a floating-point type are not finite numbers."""
 
     IEEE = auto()  # the highest exponent: infinity with fraction 0, NaN with any other
     ALL_ONES = auto()  # NaN is where every bit but the sign is set; there is no infinity
-    MINUS_ZERO = auto()  # NaN is where -0.0 would be; there is no infinity, and no -0.0
+    MINUS_ZERO = auto()  # NaN is where -0.0 would be; there is neither infinity nor -0.0
     NONE = auto()
 
 

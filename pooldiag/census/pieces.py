@@ -59,7 +59,7 @@ def tally_pieces(
 ) -> tuple[Tally, int]:
     """Make a tally from the rows of an array; return also how many pieces had to be fetched.
 
-    Where NaN and infinities are, and their patterns, a row does not tell: a piece that holds some, unless it is of one
+    Where NaN and infinities are, and their patterns, a row does not say: a piece that holds some, unless it is of one
     pattern, is copied and counted here.
     """
     size = piece_bytes // layout.item_bytes

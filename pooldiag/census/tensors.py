@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 RAW = FORMATS["raw"]
-MAP_COLUMNS = 256  # stretches of a row that are told apart
+MAP_COLUMNS = 256  # stretches of a row that a map keeps apart
 MAP_BLOCKS = 2**16
 
 _NO_TYPE = "name it: --dtype f32; or let --guess try them all"
@@ -102,7 +102,7 @@ class _Again(io.RawIOBase):
 
 
 def is_self_describing(file: BinaryIO, *, suffix: str) -> bool:
-    """Say whether a file is of a format that tells what type its tensors are of."""
+    """Say whether a file is of a format that says what type its tensors are of."""
     return recognise(with_head(file)[1], suffix) not in {None, RAW}
 
 
@@ -139,7 +139,7 @@ def chosen(tensors: Sequence[Tensor], patterns: Sequence[str]) -> tuple[Tensor, 
 
 def count_tensor(listing: TensorList, tensor: Tensor, *, sha256: bool = True, mapped: bool = False) -> Census:
     """Count one tensor; `mapped` asks for a map of its NaN and infinities. CensusError when it cannot be counted."""
-    from pooldiag.census.counting import take_census  # noqa: PLC0415 - NumPy, only where something is counted
+    from pooldiag.census.file_counts import take_census  # noqa: PLC0415 - NumPy, only where something is counted
     from pooldiag.census.findings import findings  # noqa: PLC0415 - the same
     from pooldiag.census.places import BlockPlan  # noqa: PLC0415 - the same
 

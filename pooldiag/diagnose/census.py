@@ -35,7 +35,7 @@ PATTERNS_KEPT = 2**16  # of all tensors together
 _LEAST_PATTERNS = 64  # of one tensor, however many others there are
 _CHANGED = "it changed while it was counted: the counts may mix what was there before and after"
 _NAME_IT = "raw files (.bin, .raw) do not say their type: name it, --dtype f32"
-_SLIP = 0.3  # how unlike what was typed a name may be that is told as the nearest
+_SLIP = 0.3  # how unlike what was typed a name may be that is named as the nearest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +122,7 @@ class FileCounter:
             with self.files.open(path) as (file, _):
                 found = recognise(with_head(file)[1], suffix_of(path))
         except OSError:
-            return True  # so that it is told
+            return True  # so that it is reported
         if found is None or (found is RAW and not self.settings.counts_raw):
             return False
         return self.settings.format in {None, found}
@@ -217,7 +217,7 @@ class FileCounter:
         settings, path = self.settings, given.path
         if not settings.guess:
             return self._listed(file, settings.declared, given)
-        from pooldiag.census.guessing import NOT_ONE_TYPE, guess_file, with_types  # noqa: PLC0415 - NumPy, and few guess
+        from pooldiag.census.type_guesses import NOT_ONE_TYPE, guess_file, with_types  # noqa: PLC0415 - NumPy, and few guess
 
         found = guess_file(file, settings.declared, path=path, suffix=suffix_of(path), wanted=settings.format)
         self.guesses += found.guesses

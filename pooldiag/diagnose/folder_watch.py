@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pooldiag.ports import FileStamp, Pace
 
 LOOK_SECONDS = 0.2  # between two looks; a file that is the same in both is taken to be whole
-_TOLD = 4  # tensors of one file that are told one by one
+_TOLD = 4  # tensors of one file that are reported one by one
 
 
 @dataclass(slots=True, kw_only=True)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pooldiag.census.printed import parse_census_line
+from pooldiag.census.printed_lines import parse_census_line
 from pooldiag.model.arms import PoolCounter
 from pooldiag.model.census import PrintedCensus
 

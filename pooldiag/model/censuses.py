@@ -22,14 +22,14 @@ class CountedTensor:
 
     @property
     def differs(self) -> bool:
-        """Whether it is not what the reference is, by value; other NaN bits, or -0.0 for 0.0, are told and no more."""
+        """Whether it is not what the reference is, by value: other NaN bits, or -0.0 for 0.0, are not enough."""
         return self.comparison is not None and (
             self.comparison.sameness is Sameness.DIFFERENT or self.comparison.shapes_differ
         )
 
     @property
     def is_clean(self) -> bool:
-        """Whether there is nothing to tell of it but its counts."""
+        """Whether there is nothing to report of it but its counts."""
         same = self.comparison is None or self.comparison.sameness is Sameness.BITWISE
         return self.is_finite and not self.differs and same and not self.census.findings and not self.census.notes
 
@@ -63,7 +63,7 @@ class TypeGuess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeGuesses:
-    """The types that were tried on one file, the best first; `fitting` are those that cannot be told apart, or none.
+    """The types that were tried on one file, the best first; `fitting` are those that cannot be distinguished, or none.
 
     `why` says in a sentence what the ranking shows, and no more.
     """

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pooldiag.census.counting import take_census
+from pooldiag.census.file_counts import take_census
 from pooldiag.census.findings import RULES, findings
 from pooldiag.census.layouts import LAYOUTS
 from pooldiag.model.census import Census, Finding, PatternCount

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from pooldiag.census.comparison import Operand, compare
 from pooldiag.census.files import FORMATS
 from pooldiag.census.files.format import Declared
-from pooldiag.census.guessing import guess_types
 from pooldiag.census.layouts import LAYOUTS
 from pooldiag.census.tensors import count_tensor, list_tensors
+from pooldiag.census.type_guesses import guess_types
 from pooldiag.model.census import Census
 from pooldiag.model.censuses import CensusProblem, CensusReport, CountedTensor
 from pooldiag.model.comparisons import Comparison

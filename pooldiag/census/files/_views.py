@@ -47,7 +47,7 @@ class _DerivedFile(io.RawIOBase):
         self._at = 0
 
     def fill(self, at: int, buffer: memoryview) -> int:
-        """Fill some of a buffer, which is not empty and does not reach beyond the size; 0: there is no more."""
+        """Fill some of a buffer, which is not empty and does not reach beyond the size; 0 at the end."""
         raise NotImplementedError
 
     def readable(self) -> bool:

@@ -40,7 +40,7 @@ class Member:
 
 
 def first_name(head: bytes) -> bytes | None:
-    """Return the name of the first member of what begins so; None if that is no zip file."""
+    """Return the name of the first member of what begins so; None if that is not a zip file."""
     if not head.startswith(MAGIC) or len(head) < _LOCAL_HEADER.size:
         return None
     _, length, _ = _LOCAL_HEADER.unpack_from(head)
@@ -50,7 +50,7 @@ def first_name(head: bytes) -> bytes | None:
 def zip_members(file: BinaryIO, *, path: str, format_name: str) -> Mapping[str, Member]:
     """Return the members by name, in the order of the table; raise CensusError when they cannot be as the table says.
 
-    Every member lies within the file, apart from the others, and is no longer than deflating can make it.
+    Every member lies within the file, apart from the others, and is not longer than deflating can make it.
     """
     end = file_size(file, path=path, format_name=format_name)
     members = [_member(file, info, path=path, end=end) for info in _table(file, path=path, end=end)]

@@ -32,7 +32,7 @@ _KEYS = {"descr", "fortran_order", "shape"}
 _DESCRIPTION = re.compile(r"([<>|])([a-zA-Z])([0-9]{1,9})")
 _NUMBERS = {
     "b1": ElementType.of("bool"),
-    "f1": ElementType.of("e5m2"),  # as ml_dtypes has it saved; NumPy has no such type
+    "f1": ElementType.of("e5m2"),  # as ml_dtypes has it saved; NumPy has none like it
     **{f"{kind}{size}": ElementType.of(f"{kind}{size * 8}") for kind in "iu" for size in (1, 2, 4, 8)},
     **{f"f{size}": ElementType.of(f"f{size * 8}") for size in (2, 4, 8)},
     **{f"c{size}": ElementType.of(f"f{size * 4}", parts=2) for size in (8, 16)},

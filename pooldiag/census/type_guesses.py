@@ -17,8 +17,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from pooldiag.census.counting import take_census
 from pooldiag.census.elements import ElementReader, Patterns
+from pooldiag.census.file_counts import take_census
 from pooldiag.census.files import recognise
 from pooldiag.census.files._views import open_place
 from pooldiag.census.files.format import Declared, Obstacle, Place, Tensor, TensorFile
@@ -37,7 +37,7 @@ UNIT = 16  # bytes: an offset that is a multiple of it is one of every type
 
 _TRIED = ("f64", "f32", "bf16", "f16", "e4m3fn", "e5m2", "i64", "i32", "i16", "i8", "u8")
 _RANDOM = 7.9  # bits a byte: what cannot be written with less fits nothing
-_MARGIN = 0.12  # bits a byte: types nearer to each other than that are not told apart,
+_MARGIN = 0.12  # bits a byte: types nearer to each other than that are not distinguished,
 _MARGIN_ALIKE = 0.04  # nor are types of one size that are nearer than this share of all their bits,
 _MARGIN_BITS = 256  # nor are they when all bytes together do not say more
 _ATOM_SHARE = 1 / 256  # from this share on a pattern counts as a value of its own: zeros, fills
@@ -46,7 +46,7 @@ _SYMBOL_BITS = 4  # beside its own: how often a sign with an exponent occurs
 _DOUBT_BITS = 8  # that an element costs of which the type makes an unlikely number
 _FLOAT_RANGE = (2.0**-24, 2.0**17)  # magnitudes that are usual in tensors
 _INTEGER_RANGE = 2**20
-_DOUBTED = 0.02  # share of elements from which a doubt is told
+_DOUBTED = 0.02  # share of elements from which a doubt is reported
 _KNOWN_NAN = {"nvidia-nan", "x86-nan", "x86-or-cuda-nan", "plain-nan", "all-ones-nan"}
 _LOST = re.compile(r"[<>|]V([1248])")  # what NumPy writes of a type that it does not know: its size
 
@@ -93,7 +93,7 @@ def guess_file(
         file, head = with_head(file, declared.offset + SAMPLE_BYTES)
         size, data = None, head[declared.offset :]
     if not data:
-        return Guessed(file=file, declared=declared)  # an empty file is told as such
+        return Guessed(file=file, declared=declared)  # an empty file is reported as such
     guesses = guess_types(data, path=path, file_bytes=size)
     return Guessed(file=file, declared=_with_type(declared, guesses), guesses=(guesses,))
 
@@ -233,7 +233,7 @@ def _entropy_bits(counts: NDArray[np.float64]) -> float:
 
 
 def _head_bits(layout: Layout) -> int:
-    """Return how many bits tell sign and exponent, or how long an integer is."""
+    """Return how many bits hold sign and exponent, or how long an integer is."""
     return layout.bits - layout.fraction_bits if isinstance(layout, FloatLayout) else layout.bits.bit_length()
 
 
@@ -274,7 +274,7 @@ def _pattern_of(limit: float, layout: FloatLayout) -> int:
 
 
 def _verdict(tried: list[_Attempt], *, margin: float) -> tuple[tuple[TypeGuess, ...], str]:
-    """Return the types that cannot be told apart from the best, and why; none if nothing fits."""
+    """Return the types that cannot be distinguished from the best, and why; none if nothing fits."""
     likely = [one.guess for one in tried if not one.wrong]
     if not likely or likely[0].bits_per_byte >= _RANDOM:
         return (), "No type fits: the bytes look random, as compressed or encrypted ones do, or they mix several types."
@@ -302,7 +302,7 @@ def _verdict(tried: list[_Attempt], *, margin: float) -> tuple[tuple[TypeGuess, 
 
 
 def _margin(guess: TypeGuess, best: TypeGuess, margin: float) -> float:
-    """Return how near a guess has to come: types of one size are laid out alike, and told apart less surely."""
+    """Return how near a guess has to come: types of one size are laid out alike, and distinguished less surely."""
     alike = LAYOUTS[guess.dtype].item_bytes == LAYOUTS[best.dtype].item_bytes and guess.dtype != best.dtype
     return max(margin, _MARGIN_ALIKE * best.bits_per_byte) if alike else margin
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from pooldiag.census.files import FORMATS
 from pooldiag.census.files.format import Declared
-from pooldiag.census.guessing import PIECES, SAMPLE_BYTES, guess_file, guess_types, sample_of
 from pooldiag.census.layouts import CensusError
+from pooldiag.census.type_guesses import PIECES, SAMPLE_BYTES, guess_file, guess_types, sample_of
 from pooldiag.model.censuses import TypeGuesses
 
 GENERATOR = np.random.default_rng(1)

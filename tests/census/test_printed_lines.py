@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooldiag.census.printed import parse_census_line
+from pooldiag.census.printed_lines import parse_census_line
 from pooldiag.model.census import PrintedCensus
 
 VIDEO = PrintedCensus(name="video", n=1024, nan=1024)

@@ -15,7 +15,7 @@ from pooldiag.census.pieces import tally_pieces
 from pooldiag.census.places import BlockPlan
 from pooldiag.census.tally import Tally
 from pooldiag.errors import UsageError
-from pooldiag.model.census import Census
+from pooldiag.model.counts import Census
 
 _UNPACKED_FP4 = "float4_e2m1fn"  # ml_dtypes keeps each of these in a byte of its own
 _VIEW_HINT = "view it as unsigned integers of the same size, and name its type: take_census(view, dtype='bf16')"

@@ -24,8 +24,8 @@ from pooldiag.census.elements import ElementReader, Patterns, as_stored
 from pooldiag.census.findings import Rule
 from pooldiag.census.layouts import ByteOrder, CensusError, FloatLayout, Layout
 from pooldiag.census.marks import Flags, Indices, flagged
-from pooldiag.model.census import Element
 from pooldiag.model.comparisons import Comparison, Difference, LargestError, NanPlaces, Side
+from pooldiag.model.counts import Element
 from pooldiag.model.words import count
 
 _WORD = 8

@@ -12,7 +12,7 @@ from pooldiag.census.findings import findings
 from pooldiag.census.layouts import ByteOrder, Layout
 from pooldiag.census.places import BlockPlan
 from pooldiag.census.tally import Tally
-from pooldiag.model.census import Census
+from pooldiag.model.counts import Census
 
 
 def take_census(  # noqa: PLR0913 - what to count, and one option for each thing that can differ

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from pooldiag.census.fills import maker_of
 from pooldiag.census.layouts import LAYOUTS, FloatLayout
-from pooldiag.model.census import PAGE_BYTES, Census, Finding, PatternCount
+from pooldiag.model.counts import PAGE_BYTES, Census, Finding, PatternCount
 from pooldiag.model.words import count
 
 _T = TypeVar("_T")

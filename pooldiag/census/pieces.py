@@ -11,7 +11,7 @@ from pooldiag.census.layouts import FloatLayout, IntegerLayout, Layout, Specials
 from pooldiag.census.patterns import Followed, frequent_in
 from pooldiag.census.places import BlockPlan
 from pooldiag.census.tally import FIRST, Tally
-from pooldiag.model.census import PAGE_BYTES
+from pooldiag.model.counts import PAGE_BYTES
 
 # The fields of `struct Row` in kernel.cu, in order.
 ROW_FIELDS = (

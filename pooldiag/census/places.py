@@ -20,7 +20,7 @@ from pooldiag.census.bits import (
     places_of,
 )
 from pooldiag.census.marks import Indices, Marks
-from pooldiag.model.census import RESIDUES, Blocks, NanRuns
+from pooldiag.model.counts import RESIDUES, Blocks, NanRuns
 
 _OFTEN = 64  # runs are many from one in so many elements
 

@@ -2,7 +2,7 @@
 
 import re
 
-from pooldiag.model.census import PrintedCensus
+from pooldiag.model.counts import PrintedCensus
 
 _LINE_LIMIT = 1000
 # The name stands between the last `: ` before it (a log prefix) and its own colon; then come `key=value` pairs alone.

@@ -12,7 +12,7 @@ from pooldiag.census.layouts import FloatLayout, Layout
 from pooldiag.census.marks import Marks
 from pooldiag.census.patterns import DOMINANT_SHARE, DominantSearch, Followed, PatternTable
 from pooldiag.census.places import BlockPlan, BlockTally, ResidueTally, RunTally
-from pooldiag.model.census import PAGE_BYTES, Census, Element, PatternCount
+from pooldiag.model.counts import PAGE_BYTES, Census, Element, PatternCount
 
 FIRST = 8
 

@@ -14,7 +14,7 @@ from pooldiag.census.buffers import reader_of
 from pooldiag.census.files import FORMATS, open_tensor, recognise
 from pooldiag.census.files.format import HEAD_BYTES, Declared, Tensor, TensorFile, called
 from pooldiag.census.layouts import LAYOUTS, CensusError
-from pooldiag.model.census import Census
+from pooldiag.model.counts import Census
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

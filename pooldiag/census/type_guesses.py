@@ -25,8 +25,8 @@ from pooldiag.census.files.format import Declared, Obstacle, Place, Tensor, Tens
 from pooldiag.census.findings import OTHER_TYPE
 from pooldiag.census.layouts import LAYOUTS, ByteOrder, CensusError, FloatLayout, IntegerLayout, Layout
 from pooldiag.census.tensors import RAW, TensorList, place_of, with_head
-from pooldiag.model.census import Census
 from pooldiag.model.censuses import TypeGuess, TypeGuesses
+from pooldiag.model.counts import Census
 from pooldiag.model.words import count
 
 NOT_ONE_TYPE = "the report ranks those that were tried; name one"

@@ -24,9 +24,9 @@ from pooldiag.census.tensors import (
     with_head,
 )
 from pooldiag.errors import PooldiagError, UsageError
-from pooldiag.model.census import Census
 from pooldiag.model.censuses import STDIN, CensusProblem, CensusReport, CountedTensor, TypeGuesses
 from pooldiag.model.comparisons import Comparison
+from pooldiag.model.counts import Census
 
 if TYPE_CHECKING:  # a census is counted in less time than all ports are imported
     from pooldiag.ports import TensorFiles

@@ -10,7 +10,7 @@ from pooldiag.diagnose.text import TextFacts, scan
 from pooldiag.errors import PooldiagError
 from pooldiag.model.arms import AllocatorProfile
 from pooldiag.model.cases import Selection
-from pooldiag.model.census import Census
+from pooldiag.model.counts import Census
 from pooldiag.model.outcomes import FrameworkReport, Outcome, OutputFile
 from pooldiag.model.runs import Completed
 from pooldiag.model.settings import OutputSpec

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from pooldiag.model.census import Census
 from pooldiag.model.comparisons import Comparison, Sameness
+from pooldiag.model.counts import Census
 
 STDIN = "-"  # the path of standard input
 

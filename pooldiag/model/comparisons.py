@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pooldiag.model.census import Element, Finding
+from pooldiag.model.counts import Element, Finding
 
 
 class Sameness(StrEnum):

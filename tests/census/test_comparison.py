@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from pooldiag.census.comparison import COMPARED_BYTES, Operand, compare
 from pooldiag.census.layouts import LAYOUTS, ByteOrder, CensusError, FloatLayout, IntegerLayout, Layout
-from pooldiag.model.census import Element
 from pooldiag.model.comparisons import Comparison, Difference, LargestError, NanPlaces, Sameness, Side
+from pooldiag.model.counts import Element
 from tests.census.oracle import decode, pack, text
 from tests.census.test_file_counts import corners
 

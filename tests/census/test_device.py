@@ -26,7 +26,7 @@ from pooldiag.census.file_counts import take_census as census_of_file
 from pooldiag.census.layouts import LAYOUTS, CensusError, Layout
 from pooldiag.census.pieces import tally_pieces
 from pooldiag.census.places import BlockPlan
-from pooldiag.model.census import Census
+from pooldiag.model.counts import Census
 from tests.census.fake_cupy import Interface, fake_cupy
 from tests.census.oracle import comparable, pack
 from tests.census.test_arrays import Exported

@@ -21,7 +21,7 @@ from pooldiag.census.layouts import LAYOUTS, ByteOrder, CensusError, FloatLayout
 from pooldiag.census.patterns import PATTERN_LIMIT
 from pooldiag.census.places import BlockPlan
 from pooldiag.errors import PooldiagError
-from pooldiag.model.census import Blocks, Census, Element, NanRuns, PatternCount
+from pooldiag.model.counts import Blocks, Census, Element, NanRuns, PatternCount
 from tests.census.oracle import comparable, pack, slow_census
 
 F32 = LAYOUTS["f32"]

@@ -12,7 +12,7 @@ import pytest
 from pooldiag.census.file_counts import take_census
 from pooldiag.census.findings import RULES, findings
 from pooldiag.census.layouts import LAYOUTS
-from pooldiag.model.census import Census, Finding, PatternCount
+from pooldiag.model.counts import Census, Finding, PatternCount
 
 GENERATOR = np.random.default_rng(11)
 NORMAL = GENERATOR.standard_normal(2**17)

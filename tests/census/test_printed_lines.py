@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pooldiag.census.printed_lines import parse_census_line
-from pooldiag.model.census import PrintedCensus
+from pooldiag.model.counts import PrintedCensus
 
 VIDEO = PrintedCensus(name="video", n=1024, nan=1024)
 

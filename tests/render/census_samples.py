@@ -12,9 +12,9 @@ from pooldiag.census.files.format import Declared
 from pooldiag.census.layouts import LAYOUTS
 from pooldiag.census.tensors import count_tensor, list_tensors
 from pooldiag.census.type_guesses import guess_types
-from pooldiag.model.census import Census
 from pooldiag.model.censuses import CensusProblem, CensusReport, CountedTensor
 from pooldiag.model.comparisons import Comparison
+from pooldiag.model.counts import Census
 from tests.render.attribute_samples import HOSTILE
 
 NORMAL = np.random.default_rng(5).standard_normal(8 * 24 * 64).astype("<f4")

@@ -10,16 +10,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from pooldiag.census.comparison_values import (
-    Values,
-    common_type,
-    decode,
-    distances,
-    nan_flags,
-    relative,
-    steps,
-    zeros,
-)
+from pooldiag.census.comparison_values import Values, common_type, decode, distances, nan_flags, relative, steps, zeros
 from pooldiag.census.elements import ElementReader, Patterns, as_stored
 from pooldiag.census.findings import Rule
 from pooldiag.census.layouts import ByteOrder, CensusError, FloatLayout, Layout

@@ -4,11 +4,11 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from enum import Enum, auto
 from typing import Literal, TypeAlias
 
 from pooldiag.errors import PooldiagError, UsageError
+from pooldiag.model.words import nearest
 
 ByteOrder: TypeAlias = Literal["little", "big"]
 
@@ -46,11 +46,6 @@ class Layout(ABC):
     def per_item(self) -> int:
         """Elements in such a piece: 2 in a byte of 4-bit elements, the first in the low half, else 1."""
         return self.item_bytes * 8 // self.bits
-
-    @property
-    def dtype(self) -> str:
-        """The unsigned type, in NumPy's words, as which a piece is read: files are little-endian if nothing is said."""
-        return f"<u{self.item_bytes}"
 
     def size_bytes(self, n: int) -> int:
         """Return how many bytes hold `n` elements."""
@@ -249,7 +244,7 @@ def find_layout(name: str) -> Layout:
     wanted = name.strip().lower().rpartition(".")[2].replace("-", "_")
     wanted = ALIASES.get(wanted, wanted)
     if wanted not in LAYOUTS:
-        near = get_close_matches(wanted, [*LAYOUTS, *ALIASES], n=1)
-        meant = f"did you mean {near[0]}? " if near else ""
+        near = nearest(wanted, [*LAYOUTS, *ALIASES], slip=0.6)
+        meant = "" if near is None else f"did you mean {near}? "
         raise UsageError(f"{name}: no such element type", hint=f"{meant}known: {', '.join(LAYOUTS)}")
     return LAYOUTS[wanted]

@@ -62,12 +62,7 @@ class RunTally:
 
     def result(self) -> NanRuns:
         """Return the runs so far; one that goes on to the end ends with the tensor."""
-        return NanRuns(
-            count=self.count,
-            longest=self.longest,
-            first=self.first,
-            alignment=self.alignment or None,
-        )
+        return NanRuns(count=self.count, longest=self.longest, first=self.first, alignment=self.alignment or None)
 
     def _add_runs(self, starts: Indices, ends: Indices, *, offset: int, size: int) -> None:
         if self.first is None:

@@ -5,6 +5,7 @@ Nothing here imports NumPy until something is counted.
 
 import io
 import math
+import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -37,14 +38,8 @@ class TensorList:
     tensors: tuple[Tensor, ...]
 
 
-def list_tensors(  # noqa: PLR0913 - a file, and what is known of it
-    file: BinaryIO,
-    declared: Declared,
-    *,
-    path: str,
-    suffix: str,
-    wanted: TensorFile | None = None,
-    of_raw_files: bool = False,
+def list_tensors(
+    file: BinaryIO, declared: Declared, *, path: str, wanted: TensorFile | None = None, of_raw_files: bool = False
 ) -> TensorList:
     """List what is in a file of a format that is wanted, or recognised by its first bytes and its suffix.
 
@@ -54,9 +49,11 @@ def list_tensors(  # noqa: PLR0913 - a file, and what is known of it
     file, head = with_head(file)
     if not head:
         raise CensusError(f"{path}: is empty: there is nothing to count", hint="was it written to its end?")
-    found = wanted or recognise(head, suffix) or RAW
+    found = wanted or recognise(head, suffix_of(path)) or RAW
     if found is RAW and declared.layout is None:
-        raise CensusError(f"{path}: {_nothing_said(suffix, wanted)} what type it is of", hint=_NO_TYPE)
+        known = wanted is not None or suffix_of(path).lower() in RAW.suffixes
+        who = "a raw file does not say" if known else "its format is not known, and raw bytes do not say"
+        raise CensusError(f"{path}: {who} what type it is of", hint=_NO_TYPE)
     if of_raw_files and found is not RAW:
         declared = Declared(layout=declared.layout)
     tensors = found.tensors(file, declared, path=path)
@@ -65,9 +62,9 @@ def list_tensors(  # noqa: PLR0913 - a file, and what is known of it
     return TensorList(file=file, path=path, format=found, declared=declared, tensors=tensors)
 
 
-def _nothing_said(suffix: str, wanted: TensorFile | None) -> str:
-    known = wanted is not None or suffix.lower() in RAW.suffixes
-    return "a raw file does not say" if known else "its format is not known, and raw bytes do not say"
+def suffix_of(path: str) -> str:
+    """Return the ending of a file's name, with its dot."""
+    return posixpath.splitext(path)[1]
 
 
 def with_head(file: BinaryIO, size: int = HEAD_BYTES) -> tuple[BinaryIO, bytes]:
@@ -159,11 +156,7 @@ def count_tensor(listing: TensorList, tensor: Tensor, *, sha256: bool = True, ma
             hint="was the file written to its end?",
         )
     census = replace(
-        census,
-        tensor=tensor.name,
-        format=listing.format.name,
-        shape=tensor.shape,
-        notes=(*census.notes, *tensor.notes),
+        census, tensor=tensor.name, format=listing.format.name, shape=tensor.shape, notes=(*census.notes, *tensor.notes)
     )
     return replace(census, findings=findings(census))  # rules look at the format and the shape, too
 

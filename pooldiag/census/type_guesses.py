@@ -24,7 +24,7 @@ from pooldiag.census.files._views import open_place
 from pooldiag.census.files.format import Declared, Obstacle, Place, Tensor, TensorFile
 from pooldiag.census.findings import OTHER_TYPE
 from pooldiag.census.layouts import LAYOUTS, ByteOrder, CensusError, FloatLayout, IntegerLayout, Layout
-from pooldiag.census.tensors import RAW, TensorList, place_of, with_head
+from pooldiag.census.tensors import RAW, TensorList, place_of, suffix_of, with_head
 from pooldiag.model.censuses import TypeGuess, TypeGuesses
 from pooldiag.model.counts import Census
 from pooldiag.model.words import count
@@ -71,15 +71,13 @@ class _Attempt:
     wrong: bool  # a rule says that it is another type
 
 
-def guess_file(
-    file: BinaryIO, declared: Declared, *, path: str, suffix: str, wanted: TensorFile | None = None
-) -> Guessed:
+def guess_file(file: BinaryIO, declared: Declared, *, path: str, wanted: TensorFile | None = None) -> Guessed:
     """Find the type of a file that does not say it: a raw one, or one of NumPy's whose type NumPy does not know.
 
     A type is declared where one alone fits.
     """
     file, head = with_head(file)
-    found = wanted or recognise(head, suffix) or RAW
+    found = wanted or recognise(head, suffix_of(path)) or RAW
     if found is not RAW:
         return _guess_lost_types(file, declared, found, path=path)
     if file.seekable():

@@ -81,8 +81,7 @@ class CensusFlags:
     ] = None
     watch_for: Annotated[str | None, _ASKED(metavar="TIME", help="Watch no longer than that.")] = None
     save: Annotated[
-        str | None,
-        _SHOWN(metavar="PATH", help="Save a map of NaN and infinities of one tensor: map.svg or map.png."),
+        str | None, _SHOWN(metavar="PATH", help="Save a map of NaN and infinities of one tensor: map.svg or map.png.")
     ] = None
     picture: Annotated[
         bool | None,

@@ -21,6 +21,7 @@ from pooldiag.census.tensors import (
     list_tensors,
     matching,
     place_of,
+    suffix_of,
     with_head,
 )
 from pooldiag.errors import PooldiagError, UsageError
@@ -219,21 +220,14 @@ class FileCounter:
             return self._listed(file, settings.declared, given)
         from pooldiag.census.type_guesses import NOT_ONE_TYPE, guess_file, with_types  # noqa: PLC0415 - NumPy, and few guess
 
-        found = guess_file(file, settings.declared, path=path, suffix=suffix_of(path), wanted=settings.format)
+        found = guess_file(file, settings.declared, path=path, wanted=settings.format)
         self.guesses += found.guesses
         if any(len(one.fitting) != 1 and one.tensor is None for one in found.guesses):
             raise CensusError(f"{path}: no one type fits its bytes", hint=NOT_ONE_TYPE)
         return with_types(self._listed(found.file, found.declared, given), found.guesses)
 
     def _listed(self, file: BinaryIO, declared: Declared, given: CensusInput) -> TensorList:
-        return list_tensors(
-            file,
-            declared,
-            path=given.path,
-            suffix=suffix_of(given.path),
-            wanted=self.settings.format,
-            of_raw_files=not given.named,
-        )
+        return list_tensors(file, declared, path=given.path, wanted=self.settings.format, of_raw_files=not given.named)
 
     def _chosen(self, listing: TensorList) -> tuple[Tensor, ...]:
         self.names.update((tensor.name, None) for tensor in listing.tensors if tensor.name is not None)
@@ -275,7 +269,7 @@ class FileCounter:
         declared = self.settings.declared
         if declared.layout is None and tensors:
             declared = replace(declared, layout=LAYOUTS.get(tensors[0].dtype))
-        return list_tensors(file, declared, path=path, suffix=suffix_of(path), of_raw_files=True)
+        return list_tensors(file, declared, path=path, of_raw_files=True)
 
     def _kept(self, census: Census) -> Census:
         """Return a census as it is kept: without an empty map, and with fewer patterns if they are too many in all."""
@@ -321,11 +315,6 @@ class FileCounter:
                 separator = ["--"] if census.path.startswith("-") else []
                 return shlex.join(["pooldiag", "census", "--guess", *offset, *separator, census.path])
         return None
-
-
-def suffix_of(path: str) -> str:
-    """Return the ending of a file's name, with its dot."""
-    return posixpath.splitext(path)[1]
 
 
 def natural(path: str) -> list[str | int]:

@@ -79,7 +79,7 @@ def _count(path: Path, name: str, spec: OutputSpec, files: Files) -> Iterator[Ou
     try:
         with files.open(path) as file:
             problem = "unreadable" if is_self_describing(file, suffix=path.suffix) else "short"
-            listing = list_tensors(file, declared, path=name, suffix=path.suffix)
+            listing = list_tensors(file, declared, path=name)
             for tensor in listing.tensors:
                 yield _count_tensor(listing, tensor)
             if not listing.tensors:

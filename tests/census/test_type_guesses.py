@@ -113,7 +113,7 @@ def test_an_offset_far_into_a_stream_is_refused() -> None:
             return False
 
     with pytest.raises(CensusError, match="too far into a stream"):
-        guess_file(Stream(bytes(100)), Declared(offset=2**30), path="x", suffix="", wanted=FORMATS["raw"])
+        guess_file(Stream(bytes(100)), Declared(offset=2**30), path="x", wanted=FORMATS["raw"])
 
 
 @pytest.mark.parametrize("dtype", [np.float16, BF16])

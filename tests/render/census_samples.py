@@ -24,7 +24,7 @@ def counted(
     data: bytes, dtype: str, *, path: str, tensor: str | None = None, shape: tuple[int, ...] | None = None
 ) -> Census:
     declared = Declared(layout=LAYOUTS[dtype], shape=shape)
-    listing = list_tensors(io.BytesIO(data), declared, path=path, suffix=".bin", wanted=FORMATS["raw"])
+    listing = list_tensors(io.BytesIO(data), declared, path=path, wanted=FORMATS["raw"])
     census = count_tensor(listing, listing.tensors[0], sha256=False, mapped=True)
     return replace(census, tensor=tensor)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooldiag.census.buffers import reader_of
-from pooldiag.census.layouts import ByteOrder, CensusError, FloatLayout, Layout
+from pooldiag.census.layouts import ByteOrder, CensusError, FloatLayout, Layout, check_whole
 
 CHUNK_BYTES = 2**19  # a multiple of every item size; with its flags it fits a second-level cache
 
@@ -65,12 +65,7 @@ class ElementReader:
                 f"{self._path}: ends after {total} bytes, {count} {layout.name} elements are {wanted}",
                 hint="was it cut while it was written, or is its shape another?",
             )
-        if excess := total % layout.item_bytes:
-            raise CensusError(
-                f"{self._path}: {total} bytes are no whole number of {layout.name} elements of {layout.item_bytes}"
-                f" bytes, {excess} too many",
-                hint="was it cut while it was written, or is it of another type?",
-            )
+        check_whole(layout, total, path=self._path)
 
 
 def _fill(read: Callable[[memoryview], int], room: memoryview) -> int:

@@ -239,6 +239,16 @@ _ALSO: Mapping[str, str] = {
 ALIASES: Mapping[str, str] = {also: name for name, all_of_it in _ALSO.items() for also in all_of_it.split()}
 
 
+def check_whole(layout: Layout, size: int, *, path: str) -> None:
+    """Raise CensusError unless bytes are a whole number of elements."""
+    if excess := size % layout.item_bytes:
+        raise CensusError(
+            f"{path}: {size} bytes are no whole number of {layout.name} elements of {layout.item_bytes} bytes,"
+            f" {excess} too many",
+            hint="was it cut while it was written, or is it of another type?",
+        )
+
+
 def find_layout(name: str) -> Layout:
     """Find a layout by any of its names (`bf16`, `bfloat16`, `torch.bfloat16`); UsageError for an unknown one."""
     wanted = name.strip().lower().rpartition(".")[2].replace("-", "_")

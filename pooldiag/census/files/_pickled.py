@@ -5,7 +5,7 @@
 
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from pooldiag.census.files.format import shown
@@ -32,30 +32,22 @@ class Named:
     name: str
 
 
+@dataclass(slots=True, kw_only=True)
 class Unpickler:
     """A machine for the opcodes that are needed for data. `known` are the names that may occur, `calls` what to call.
 
     A persistent id becomes what `load` makes of it. A state that is set on an object is passed by.
     """
 
-    def __init__(
-        self,
-        data: bytes,
-        *,
-        known: frozenset[str],
-        calls: Mapping[str, Callable[..., object]],
-        load: Callable[[object], object],
-        path: str,
-    ) -> None:
-        self._data = data
-        self._known = known
-        self._calls = calls
-        self._load = load
-        self._path = path
-        self._at = 0
-        self._stack: list[object] = []
-        self._below: list[list[object]] = []  # the stacks of open marks
-        self._memo: dict[int, object] = {}
+    data: bytes
+    known: frozenset[str]
+    calls: Mapping[str, Callable[..., object]]
+    load: Callable[[object], object]
+    path: str
+    at: int = 0
+    stack: list[object] = field(default_factory=list)
+    below: list[list[object]] = field(default_factory=list)  # the stacks of open marks
+    memo: dict[int, object] = field(default_factory=dict)
 
     def run(self) -> object:
         """Return the object; raise CensusError for a damaged pickle, or one that asks for more than data."""
@@ -63,25 +55,25 @@ class Unpickler:
             for _ in range(STEP_LIMIT):
                 opcode = self._take(1)
                 if opcode == b".":
-                    return self._stack.pop()
+                    return self.stack.pop()
                 self._step(opcode)
         except (IndexError, KeyError, TypeError, ValueError, RecursionError, struct.error) as error:
-            raise CensusError(f"{self._path}: data.pkl is damaged at byte {self._at}") from error
-        raise CensusError(f"{self._path}: data.pkl goes on after {STEP_LIMIT} steps")
+            raise CensusError(f"{self.path}: data.pkl is damaged at byte {self.at}") from error
+        raise CensusError(f"{self.path}: data.pkl goes on after {STEP_LIMIT} steps")
 
     def _take(self, size: int) -> bytes:
-        data = self._data[self._at : self._at + size]
+        data = self.data[self.at : self.at + size]
         if len(data) < size:
             raise ValueError("the end")
-        self._at += size
+        self.at += size
         return data
 
     def _number(self, form: str) -> int:
         return int(struct.unpack(form, self._take(struct.calcsize(form)))[0])
 
     def _line(self) -> str:
-        end = self._data.index(b"\n", self._at)
-        return self._take(end + 1 - self._at)[:-1].decode("utf-8")
+        end = self.data.index(b"\n", self.at)
+        return self._take(end + 1 - self.at)[:-1].decode("utf-8")
 
     def _step(self, opcode: bytes) -> None:
         if action := self._ACTIONS.get(opcode):
@@ -89,9 +81,9 @@ class Unpickler:
         elif opcode in _SKIPPED:
             self._take(_SKIPPED[opcode])
         elif opcode in _PUTS:
-            self._memo[self._number(_PUTS[opcode])] = self._stack[-1]
+            self.memo[self._number(_PUTS[opcode])] = self.stack[-1]
         else:
-            self._stack.append(self._pushed(opcode))
+            self.stack.append(self._pushed(opcode))
 
     def _pushed(self, opcode: bytes) -> object:
         """Return what an opcode puts on the stack."""
@@ -102,7 +94,7 @@ class Unpickler:
         if opcode in _TUPLES:
             return tuple(self._popped(_TUPLES[opcode]))
         if opcode in _GETS:
-            return self._memo[self._number(_GETS[opcode])]
+            return self.memo[self._number(_GETS[opcode])]
         return self._literal(opcode)
 
     def _literal(self, opcode: bytes) -> object:
@@ -114,37 +106,37 @@ class Unpickler:
             return self._take(self._number(_TEXTS[opcode])).decode("utf-8", "surrogatepass")
         if opcode in _BYTES:
             return self._take(self._number(_BYTES[opcode]))
-        raise CensusError(f"{self._path}: data.pkl has an opcode that tensors are not made of: {opcode!r}")
+        raise CensusError(f"{self.path}: data.pkl has an opcode that tensors are not made of: {opcode!r}")
 
     def _popped(self, count: int) -> list[object]:
         """Take some objects off the stack."""
-        if len(self._stack) < count:
+        if len(self.stack) < count:
             raise IndexError("the stack is empty")
-        items = self._stack[-count:]
-        del self._stack[-count:]
+        items = self.stack[-count:]
+        del self.stack[-count:]
         return items
 
     def _mark(self) -> None:
-        self._below.append(self._stack)
-        self._stack = []
+        self.below.append(self.stack)
+        self.stack = []
 
     def _since_mark(self) -> list[object]:
-        items = self._stack
-        self._stack = self._below.pop()
+        items = self.stack
+        self.stack = self.below.pop()
         return items
 
     def _pop(self) -> None:
-        self._stack.pop()
+        self.stack.pop()
 
     def _long(self) -> None:
-        self._stack.append(int.from_bytes(self._take(self._number("<B")), "little", signed=True))
+        self.stack.append(int.from_bytes(self._take(self._number("<B")), "little", signed=True))
 
     def _memoize(self) -> None:
-        self._memo[len(self._memo)] = self._stack[-1]
+        self.memo[len(self.memo)] = self.stack[-1]
 
     def _tuple(self) -> None:
         items = self._since_mark()
-        self._stack.append(tuple(items))
+        self.stack.append(tuple(items))
 
     def _append(self) -> None:
         self._extend(self._popped(1))
@@ -153,7 +145,7 @@ class Unpickler:
         self._extend(self._since_mark())
 
     def _extend(self, items: list[object]) -> None:
-        target = self._stack[-1]
+        target = self.stack[-1]
         if not isinstance(target, list):
             raise TypeError("no list")
         target.extend(items)
@@ -165,7 +157,7 @@ class Unpickler:
         self._set(self._since_mark())
 
     def _set(self, items: list[object]) -> None:
-        target = self._stack[-1]
+        target = self.stack[-1]
         if not isinstance(target, dict):
             raise TypeError("no dictionary")
         for key, value in zip(items[::2], items[1::2], strict=True):
@@ -184,21 +176,21 @@ class Unpickler:
 
     def _name(self, module: object, name: object) -> None:
         whole = f"{module}.{name}" if isinstance(module, str) and isinstance(name, str) else "?"
-        if whole not in self._known and whole not in self._calls:
+        if whole not in self.known and whole not in self.calls:
             raise CensusError(
-                f"{self._path}: data.pkl asks for {shown(whole)}, which no dense tensor is made of; nothing was run",
+                f"{self.path}: data.pkl asks for {shown(whole)}, which no dense tensor is made of; nothing was run",
                 hint="save the tensors alone: torch.save(model.state_dict(), …)",
             )
-        self._stack.append(Named(name=whole))
+        self.stack.append(Named(name=whole))
 
     def _reduce(self) -> None:
         function, arguments = self._popped(2)
         if not isinstance(function, Named) or not isinstance(arguments, tuple):
             raise TypeError("no call")
-        self._stack.append(self._calls[function.name](*arguments))
+        self.stack.append(self.calls[function.name](*arguments))
 
     def _persistent(self) -> None:
-        self._stack.append(self._load(self._stack.pop()))
+        self.stack.append(self.load(self.stack.pop()))
 
     _ACTIONS: ClassVar[Mapping[bytes, Callable[["Unpickler"], None]]] = {
         b"(": _mark,

@@ -96,7 +96,7 @@ class Gguf:
         """Return the tensors in the order of the header; shapes have the last axis the fastest, unlike GGUF's own."""
         only_raw_places(declared, path=path, format_name=self.name)
         end = file_size(file, path=path, format_name=self.name)
-        header = _Header(file, path=path)
+        header = _Header(file=file, path=path)
         tensor_count, value_count = header.begin()
         alignment = _alignment(header, value_count, path=path)
         tensors = list(limited((_tensor(header, path=path) for _ in range(tensor_count)), path=path))
@@ -105,31 +105,31 @@ class Gguf:
         return checked_tensors(moved, path=path, end=end)
 
 
+@dataclass(slots=True, kw_only=True)
 class _Header:
     """Reads what stands before the elements, no more of it than the limit."""
 
-    def __init__(self, file: BinaryIO, *, path: str) -> None:
-        self._file = file
-        self._path = path
-        self.read_bytes = 0
-        self.byte_order: ByteOrder = "little"
+    file: BinaryIO
+    path: str
+    read_bytes: int = 0
+    byte_order: ByteOrder = "little"
 
     def begin(self) -> tuple[int, int]:
         """Read magic, version and the counts of tensors and of metadata values; the version shows the byte order."""
         if self.take(len(MAGIC)) != MAGIC:
-            raise CensusError(f"{self._path}: no GGUF file: it does not begin with {MAGIC.decode()}")
+            raise CensusError(f"{self.path}: no GGUF file: it does not begin with {MAGIC.decode()}")
         version = self.take(4)
         if version.startswith(b"\0"):  # no version is so high
             self.byte_order = "big"
         number = int.from_bytes(version, self.byte_order)
         if number not in {2, 3}:
-            raise CensusError(f"{self._path}: GGUF version {number}; versions 2 and 3 can be read")
+            raise CensusError(f"{self.path}: GGUF version {number}; versions 2 and 3 can be read")
         return self.number("Q"), self.number("Q")
 
     def take(self, size: int) -> bytes:
         """Read some bytes."""
         self._grow(size)
-        return read_exactly(self._file, size, path=self._path, what="the header")
+        return read_exactly(self.file, size, path=self.path, what="the header")
 
     def number(self, form: str) -> int:
         """Read an unsigned number, of a form in `struct`'s words."""
@@ -139,40 +139,33 @@ class _Header:
         """Read a name."""
         size = self.number("Q")
         if size > NAME_LIMIT:
-            raise CensusError(f"{self._path}: a name of {size} bytes")
+            raise CensusError(f"{self.path}: a name of {size} bytes")
         return self.take(size).decode("utf-8", "surrogateescape")
 
     def skip(self, size: int) -> None:
         """Go on without reading; an end of the file shows at the next reading."""
         self._grow(size)
         if size:
-            self._file.seek(self.read_bytes)
+            self.file.seek(self.read_bytes)
 
     def skip_value(self, kind: int) -> None:
-        """Skip a metadata value."""
-        if kind == _STRING:
-            self.skip(self.number("Q"))
-        elif kind == _ARRAY:
-            self._skip_array()
-        elif kind in _VALUE_BYTES:
-            self.skip(_VALUE_BYTES[kind])
-        else:
-            raise CensusError(f"{self._path}: metadata of type {kind}, which GGUF does not have")
-
-    def _skip_array(self) -> None:
-        kind, count = self.number("I"), self.number("Q")
+        """Skip a metadata value, or all values of an array."""
+        count, what = 1, f"type {kind}, which GGUF does not have"
+        if kind == _ARRAY:
+            kind, count = self.number("I"), self.number("Q")
+            what = f"arrays of type {kind}"
         if kind == _STRING:
             for _ in range(count):  # each has eight bytes or more, so the limit ends it
                 self.skip(self.number("Q"))
         elif kind in _VALUE_BYTES:
             self.skip(count * _VALUE_BYTES[kind])
         else:
-            raise CensusError(f"{self._path}: metadata of arrays of type {kind}")
+            raise CensusError(f"{self.path}: metadata of {what}")
 
     def _grow(self, size: int) -> None:
         self.read_bytes += size
         if self.read_bytes > HEADER_LIMIT:
-            raise CensusError(f"{self._path}: a header of more than {HEADER_LIMIT} bytes: this is no list of tensors")
+            raise CensusError(f"{self.path}: a header of more than {HEADER_LIMIT} bytes: this is no list of tensors")
 
 
 def _alignment(header: _Header, value_count: int, *, path: str) -> int:

@@ -13,7 +13,7 @@ from pooldiag.census.files.format import (
     plain_tensor,
     read_exactly,
 )
-from pooldiag.census.layouts import CensusError
+from pooldiag.census.layouts import CensusError, check_whole
 
 SKIP_BYTES = 2**16
 
@@ -30,7 +30,10 @@ class Raw:
 
     def tensors(self, file: BinaryIO, declared: Declared, *, path: str) -> tuple[Tensor, ...]:
         """Return the one tensor: as many elements as the declared shape has; without one, all of them."""
-        element = _element(declared, path=path)
+        layout = declared.layout
+        if layout is None:
+            raise CensusError(f"{path}: a raw file does not say what type it is of", hint="name it: --dtype f32")
+        element = ElementType.of(layout.name)
         if not file.seekable():
             return (_from_pipe(file, element, declared, path=path),)
         size = file_size(file, path=path, format_name=self.name)
@@ -38,27 +41,11 @@ class Raw:
             raise CensusError(f"{path}: --offset {declared.offset} is beyond the end of the file, {size} bytes")
         size -= declared.offset
         if declared.shape is None:
-            whole = _tensor(element, declared, (_count(element, size, path=path),), path=path)
+            check_whole(layout, size, path=path)
+            count = size // layout.item_bytes * layout.per_item
+            whole = _tensor(element, declared, (count,), path=path)
             return (replace(whole, shape=None),)  # nobody said it
         return (_with_rest_noted(_tensor(element, declared, declared.shape, path=path), size, path=path),)
-
-
-def _element(declared: Declared, *, path: str) -> ElementType:
-    if declared.layout is None:
-        raise CensusError(f"{path}: a raw file does not say what type it is of", hint="name it: --dtype f32")
-    return ElementType.of(declared.layout.name)
-
-
-def _count(element: ElementType, size: int, *, path: str) -> int:
-    """Return how many elements `size` bytes are."""
-    count, excess_bits = divmod(size * 8, element.bits)
-    if excess_bits:
-        raise CensusError(
-            f"{path}: {size} bytes are no whole number of {element.dtype} elements of {element.bits // 8} bytes,"
-            f" {excess_bits // 8} too many",
-            hint="was it cut while it was written, or is it of another type?",
-        )
-    return count
 
 
 def _tensor(element: ElementType, declared: Declared, shape: tuple[int, ...], *, path: str) -> Tensor:

@@ -96,7 +96,7 @@ class Torch:
         members = zip_members(file, path=path, format_name=self.name)
         folder = _folder(members, path=path)
         pickled = _read(file, members[f"{folder}{PICKLE}"], PICKLE_LIMIT, path=path)
-        content = Unpickler(pickled, known=_KNOWN, calls=_CALLS, load=_storage, path=path).run()
+        content = Unpickler(data=pickled, known=_KNOWN, calls=_CALLS, load=_storage, path=path).run()
         order = _byte_order(file, members.get(f"{folder}/byteorder"), path=path)
         tensors = tuple(
             _tensor(view, members.get(f"{folder}/data/{view.storage.key}"), order, path=path, name=name)

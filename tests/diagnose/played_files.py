@@ -13,6 +13,19 @@ from pooldiag.model.censuses import CensusProblem
 from pooldiag.ports import FileStamp
 
 
+class Stream(io.BytesIO):
+    """Bytes that can be read once, and a few at a time, as from a pipe."""
+
+    def seekable(self) -> bool:
+        return False
+
+    def seek(self, *_: object) -> int:
+        raise io.UnsupportedOperation("seek")
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(size if size is None or size < 0 else min(size, 1000))
+
+
 @dataclass(slots=True, kw_only=True)
 class PlayedFiles:
     """Files by path; a folder is there when a file is below it. What is in `streams` can be read once."""
@@ -35,7 +48,7 @@ class PlayedFiles:
             raise self.unreadable[path]
         if path not in self.content:
             raise FileNotFoundError(2, "No such file or directory")
-        file = io.BytesIO(self.content[path])
+        file: BinaryIO = Stream(self.content[path]) if path in self.streams else io.BytesIO(self.content[path])
         self.opened[id(file)] = path
         yield file, self.stamp_of(file)
 

@@ -1,5 +1,7 @@
 """A census of files in memory: which are counted, what each is compared with, and what is kept of it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -96,6 +98,32 @@ def test_folders_are_compared_file_by_file() -> None:
     report = report_of(files, CensusSettings(files=("a",), reference="b"))
     assert (report.here_only, report.there_only) == (("a/new.npy",), ("b/old.npy",))
     assert [one.comparison is not None for one in report.files] == [False, True]
+
+
+def of_stream(data: bytes, settings: CensusSettings) -> CensusReport:
+    """Count what is on standard input."""
+    files = PlayedFiles(streams={"-"})
+    files.write("-", data)
+    return report_of(files, replace(settings, files=("-",)))
+
+
+def test_a_format_that_goes_back_and_forth_cannot_be_read_from_a_pipe() -> None:
+    (problem,) = of_stream(npz(a=GOOD), CensusSettings()).problems
+    assert "npz cannot be read from a pipe" in problem.problem
+    (one,) = of_stream(npy(GOOD), CensusSettings()).files
+    assert (one.census.format, one.census.shape, one.census.n) == ("npy", (64,), 64)
+
+
+def test_a_stream_that_ends_within_an_element_is_told() -> None:
+    (problem,) = of_stream(BAD.tobytes() + b"a", CensusSettings(declared=F32)).problems
+    assert "-: 257 bytes are no whole number of f32 elements" in problem.problem
+
+
+def test_a_type_is_guessed_of_a_stream_too() -> None:
+    values = np.random.default_rng(0).standard_normal(10_000).astype("<f4")
+    report = of_stream(values.tobytes(), CensusSettings(guess=True))
+    assert [guess.dtype for guess in report.guesses[0].fitting] == ["f32"]
+    assert report.files[0].census.maximum == float(values.max())
 
 
 def test_what_can_be_read_once_is_counted_and_neither_side_of_a_comparison() -> None:

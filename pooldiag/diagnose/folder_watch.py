@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from pooldiag.census.printed_lines import census_line
 from pooldiag.census.tensors import place_of
 from pooldiag.diagnose.census import CensusInput, FileCounter, natural
 from pooldiag.model.censuses import CensusProblem, CountedTensor
+from pooldiag.model.counts import PrintedCensus
 
 if TYPE_CHECKING:
     from pooldiag.ports import FileStamp, Pace
@@ -99,5 +101,7 @@ class FolderWatch:
 
 
 def _line(name: str, tensors: list[CountedTensor]) -> str:
-    sums = {key: sum(getattr(one.census, key) for one in tensors) for key in ("n", "nan", "inf", "zero")}
-    return f"{name}: {' '.join(f'{key}={number}' for key, number in sums.items())}"
+    counts = [one.census for one in tensors]
+    n, nan = sum(each.n for each in counts), sum(each.nan for each in counts)
+    inf, zero = sum(each.inf for each in counts), sum(each.zero for each in counts)
+    return census_line(PrintedCensus(name=name, n=n, nan=nan, inf=inf, zero=zero))

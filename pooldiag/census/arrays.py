@@ -41,16 +41,16 @@ def take_census(
     counted there if CuPy works, else on the host from a copy, as `notes` of the census say. CensusError: a type
     that is not known, or memory that cannot be read.
     """
+    notes: tuple[str, ...] = ()
     if is_on_gpu(array):
         try:
             found = open_gpu_array(array, dtype=dtype, name=name)
             return _finish(*_count_on_gpu(found, blocks), name=name, shape=found.shape)
         except NoGpuError as error:
-            note = f"counted on the host, from a copy: {error}"
-        elements = _elements(copy_to_host(array, name=name, reason=note), dtype=dtype, name=name)
-        return _finish(_count_on_host(elements, blocks), (note, *elements.notes), name=name, shape=elements.shape)
+            notes = (f"counted on the host, from a copy: {error}",)
+        array = copy_to_host(array, name=name, reason=notes[0])
     elements = _elements(array, dtype=dtype, name=name)
-    return _finish(_count_on_host(elements, blocks), elements.notes, name=name, shape=elements.shape)
+    return _finish(_count_on_host(elements, blocks), (*notes, *elements.notes), name=name, shape=elements.shape)
 
 
 def _finish(tally: Tally, notes: tuple[str, ...], *, name: str, shape: tuple[int, ...]) -> Census:
@@ -124,8 +124,7 @@ def _exported(array: Exporter, *, dtype: str | None, name: str) -> _HostArray:
         bits: NDArray[np.unsignedinteger] = np.from_dlpack(unsigned)  # type: ignore[arg-type, assignment] # a Protocol
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise CensusError(f"{name}: it cannot be taken over by DLPack: {error}", hint=_VIEW_HINT) from error
-    own = unsigned.layout.name if unsigned.layout is not None else ""
-    layout = _layout(dtype or own, bits.itemsize, own=own, name=name)
+    layout = _layout(dtype or unsigned.dtype, bits.itemsize, own=unsigned.dtype, name=name)
     return _HostArray(bits=bits, layout=layout, shape=bits.shape)
 
 

@@ -90,7 +90,7 @@ def open_gpu_array(array: object, *, dtype: str | None, name: str) -> "GpuArray"
         if not isinstance(array, Exporter):
             raise NoGpuError("it speaks neither __cuda_array_interface__ nor DLPack")
         unsigned = AsUnsigned(array, name=name)
-        return _opened(cupy, lambda: cupy.from_dlpack(unsigned), lambda: dtype or _name_of(unsigned), name=name)
+        return _opened(cupy, lambda: cupy.from_dlpack(unsigned), lambda: dtype or unsigned.dtype, name=name)
     typestr = str(interface["typestr"])
     if typestr[0] == ">" or typestr[1] == "c":
         raise NoGpuError(f"elements of type {typestr} are counted on the host only")
@@ -196,10 +196,6 @@ def _opened(cupy: ModuleType, take: Callable[[], DeviceArray], dtype: Callable[[
     if layout.per_item > 1 or layout.item_bytes != bits.itemsize:
         raise NoGpuError(f"elements of {bits.itemsize} bytes are not counted as {layout.name} there")
     return GpuArray(cupy, bits, layout, name=name)
-
-
-def _name_of(unsigned: AsUnsigned) -> str:
-    return unsigned.layout.name if unsigned.layout is not None else ""
 
 
 def _interface(array: object) -> Mapping[str, object] | None:

@@ -80,6 +80,11 @@ class AsUnsigned:
         self._name = name
         self.layout: Layout | None = None
 
+    @property
+    def dtype(self) -> str:
+        """What they are, by the name of the layout; empty before it was exported."""
+        return "" if self.layout is None else self.layout.name
+
     def __dlpack__(self, **options: object) -> object:
         """Return the other's capsule, with the type changed."""
         capsule = self._exporter.__dlpack__(**options)

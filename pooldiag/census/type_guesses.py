@@ -125,14 +125,14 @@ def _typed(tensor: Tensor, guesses: TypeGuesses, *, path: str) -> Tensor:
         problem = f"{place_of(path, tensor.name)}: no one type fits its bytes"
         return replace(tensor, obstacle=Obstacle(problem=problem, hint=NOT_ONE_TYPE))
     (best,) = guesses.fitting
-    return replace(tensor, dtype=best.dtype, byte_order="big" if best.byte_order == "big" else "little", obstacle=None)
+    return replace(tensor, dtype=best.dtype, byte_order=best.byte_order or "little", obstacle=None)
 
 
 def _with_type(declared: Declared, guesses: TypeGuesses) -> Declared:
     if len(guesses.fitting) != 1:
         return declared
     (best,) = guesses.fitting
-    return replace(declared, layout=LAYOUTS[best.dtype], byte_order="big" if best.byte_order == "big" else None)
+    return replace(declared, layout=LAYOUTS[best.dtype], byte_order=best.byte_order)
 
 
 def guess_types(

@@ -1,6 +1,7 @@
 """The report of one `census`: what `--json` prints and every renderer reads."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from pooldiag.model.comparisons import Comparison, Sameness
 from pooldiag.model.counts import Census
@@ -52,7 +53,7 @@ class TypeGuess:
     """
 
     dtype: str
-    byte_order: str | None  # None where elements have one byte
+    byte_order: Literal["little", "big"] | None  # None where elements have one byte
     bits_per_byte: float
     nan: int
     n: int

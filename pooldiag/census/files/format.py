@@ -133,112 +133,111 @@ class TensorFile(Protocol):
         ...
 
 
-def element_count(shape: tuple[int, ...], *, path: str, name: str | None) -> int:
-    """Multiply a shape that a file declares; raise CensusError when no tensor can have it."""
-    if len(shape) > RANK_LIMIT:
-        raise CensusError(f"{path}: {called(name)} has {len(shape)} axes, more than {RANK_LIMIT}")
-    count = math.prod(shape)
-    if any(not 0 <= size < ELEMENT_LIMIT for size in shape) or count >= ELEMENT_LIMIT:
-        raise CensusError(f"{path}: {called(name)} has a shape that no tensor has")
-    return count
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A file whose tensors are listed. What is wrong with it is said with its path."""
 
+    file: BinaryIO
+    path: str
 
-def plain_tensor(element: ElementType, shape: tuple[int, ...], *, path: str, name: str | None, offset: int) -> Tensor:
-    """Return a tensor whose elements stand one after the other from `offset` on, little-endian."""
-    count = element_count(shape, path=path, name=name) * element.parts
-    notes: tuple[str, ...] = ()
-    if element.parts > 1:
-        shape = (*shape, element.parts)
-        notes = (f"each element is {element.parts} of {element.dtype}",)
-    return Tensor(
-        name=name,
-        dtype=element.dtype,
-        shape=shape,
-        count=count,
-        place=Place(offset=offset, size=-(-count * element.bits // 8)),
-        notes=notes,
-        obstacle=obstacle_of(element.dtype, path=path, name=name),
-    )
+    def error(self, problem: str, *, hint: str | None = None) -> CensusError:
+        """Return what is wrong."""
+        return CensusError(f"{self.path}: {problem}", hint=hint)
 
+    def obstacle(self, name: str | None, problem: str, *, hint: str | None = None) -> Obstacle:
+        """Return why one of its tensors cannot be counted."""
+        return Obstacle(problem=f"{self.path}: {called(name)} {problem}", hint=hint)
 
-def obstacle_of(dtype: str, *, path: str, name: str | None) -> Obstacle | None:
-    """Return what is in the way of counting a type: that there is no layout for it, or nothing."""
-    if dtype in LAYOUTS:
-        return None
-    return Obstacle(problem=f"{path}: {called(name)} is of type {shown(dtype)}, which cannot be counted")
+    def obstacle_of_type(self, name: str | None, dtype: str) -> Obstacle | None:
+        """Return what is in the way of counting a type: that there is no layout for it, or nothing."""
+        return None if dtype in LAYOUTS else self.obstacle(name, f"is of type {shown(dtype)}, which cannot be counted")
 
+    def size(self, format_name: str) -> int:
+        """Return the size of the file and go to its start; raise CensusError for one that cannot seek."""
+        if not self.file.seekable():
+            problem = f"{format_name} cannot be read from a pipe: one has to go back and forth in it"
+            raise self.error(problem, hint="save it to a file first")
+        size = self.file.seek(0, io.SEEK_END)
+        self.file.seek(0)
+        return size
 
-def check_unique(names: Iterable[str | None], *, path: str) -> None:
-    """Raise CensusError when two tensors have one name: which one is meant cannot be said."""
-    for name, count in Counter(names).items():
-        if count > 1:
-            raise CensusError(f"{path}: {count} tensors have the name {shown(name or '')}")
+    def read(self, size: int, *, what: str) -> bytes:
+        """Read `size` bytes, which the caller has bounded; raise CensusError when the file ends first."""
+        data = self.file.read(size)
+        while len(data) < size and (more := self.file.read(size - len(data))):  # a pipe may give less at any time
+            data += more
+        if len(data) < size:
+            problem = f"the file ends within {what}: {len(data)} of {size} bytes"
+            raise self.error(problem, hint="was it cut while it was written?")
+        return data
 
+    def element_count(self, name: str | None, shape: tuple[int, ...]) -> int:
+        """Multiply a shape that the file declares; raise CensusError when no tensor can have it."""
+        if len(shape) > RANK_LIMIT:
+            raise self.error(f"{called(name)} has {len(shape)} axes, more than {RANK_LIMIT}")
+        count = math.prod(shape)
+        if any(not 0 <= size < ELEMENT_LIMIT for size in shape) or count >= ELEMENT_LIMIT:
+            raise self.error(f"{called(name)} has a shape that no tensor has")
+        return count
 
-def check_places(places: Iterable[tuple[int, int, str | None]], *, path: str, end: int) -> None:
-    """Raise CensusError when one of (offset, size, name) reaches beyond the `end` of the file, or into another."""
-    last, owner = 0, None
-    for offset, size, name in sorted(places, key=lambda place: place[:2]):
-        if size and offset + size > end:
-            raise CensusError(
-                f"{path}: {called(name)} ends at byte {offset + size}, the file at {end}",
-                hint="was it cut while it was written or copied?",
-            )
-        if size and offset < last:
-            raise CensusError(f"{path}: {called(name)} begins at byte {offset}, within {called(owner)}")
-        if size:
-            last, owner = offset + size, name
-
-
-def limited(tensors: Iterable[_T], *, path: str) -> Iterator[_T]:
-    """Yield them all; raise CensusError for more tensors than any file has."""
-    for count, tensor in enumerate(tensors, 1):
-        if count > TENSOR_LIMIT:
-            raise CensusError(f"{path}: more than {TENSOR_LIMIT} tensors")
-        yield tensor
-
-
-def checked_tensors(tensors: Iterable[Tensor], *, path: str, end: int) -> tuple[Tensor, ...]:
-    """Return the tensors of a file that ends there; raise CensusError for two of one name, or in one place."""
-    found = tuple(limited(tensors, path=path))
-    check_unique((tensor.name for tensor in found), path=path)
-    check_places(((each.place.offset, each.place.size or 0, each.name) for each in found), path=path, end=end)
-    return found
-
-
-def file_size(file: BinaryIO, *, path: str, format_name: str) -> int:
-    """Return the size of a file and go to its start; raise CensusError for one that cannot seek."""
-    if not file.seekable():
-        raise CensusError(
-            f"{path}: {format_name} cannot be read from a pipe: one has to go back and forth in it",
-            hint="save it to a file first",
+    def tensor(self, name: str | None, element: ElementType, shape: tuple[int, ...], *, offset: int) -> Tensor:
+        """Return a tensor whose elements stand one after the other from `offset` on, little-endian."""
+        count = self.element_count(name, shape) * element.parts
+        notes: tuple[str, ...] = ()
+        if element.parts > 1:
+            shape = (*shape, element.parts)
+            notes = (f"each element is {element.parts} of {element.dtype}",)
+        return Tensor(
+            name=name,
+            dtype=element.dtype,
+            shape=shape,
+            count=count,
+            place=Place(offset=offset, size=-(-count * element.bits // 8)),
+            notes=notes,
+            obstacle=self.obstacle_of_type(name, element.dtype),
         )
-    size = file.seek(0, io.SEEK_END)
-    file.seek(0)
-    return size
 
+    def limited(self, tensors: Iterable[_T]) -> Iterator[_T]:
+        """Yield them all; raise CensusError for more tensors than any file has."""
+        for count, tensor in enumerate(tensors, 1):
+            if count > TENSOR_LIMIT:
+                raise self.error(f"more than {TENSOR_LIMIT} tensors")
+            yield tensor
 
-def read_exactly(file: BinaryIO, size: int, *, path: str, what: str) -> bytes:
-    """Read `size` bytes, which the caller has bounded; raise CensusError when the file ends first."""
-    data = file.read(size)
-    while len(data) < size and (more := file.read(size - len(data))):  # a pipe may give less at any time
-        data += more
-    if len(data) < size:
-        raise CensusError(
-            f"{path}: the file ends within {what}: {len(data)} of {size} bytes", hint="was it cut while it was written?"
-        )
-    return data
+    def checked(self, tensors: Iterable[Tensor], *, end: int) -> tuple[Tensor, ...]:
+        """Return the tensors, if the file ends there; raise CensusError for two of one name, or in one place."""
+        found = tuple(self.limited(tensors))
+        self.check_unique(tensor.name for tensor in found)
+        self.check_places(((each.place.offset, each.place.size or 0, each.name) for each in found), end=end)
+        return found
 
+    def check_unique(self, names: Iterable[str | None]) -> None:
+        """Raise CensusError when two tensors have one name: which one is meant cannot be said."""
+        for name, count in Counter(names).items():
+            if count > 1:
+                raise self.error(f"{count} tensors have the name {shown(name or '')}")
 
-def only_raw_places(declared: Declared, *, path: str, format_name: str) -> None:
-    """Raise CensusError when the user says of a file what the file says itself."""
-    given = {
-        "--shape": declared.shape is not None,
-        "--offset": declared.offset != 0,
-        "--byte-order": declared.byte_order is not None,
-    }
-    if flags := [flag for flag, is_given in given.items() if is_given]:
-        raise CensusError(f"{path}: {' and '.join(flags)} cannot be given for {format_name}, which says it itself")
+    def check_places(self, places: Iterable[tuple[int, int, str | None]], *, end: int) -> None:
+        """Raise CensusError when one of (offset, size, name) reaches beyond the `end` of the file, or into another."""
+        last, owner = 0, None
+        for offset, size, name in sorted(places, key=lambda place: place[:2]):
+            if size and offset + size > end:
+                problem = f"{called(name)} ends at byte {offset + size}, the file at {end}"
+                raise self.error(problem, hint="was it cut while it was written or copied?")
+            if size and offset < last:
+                raise self.error(f"{called(name)} begins at byte {offset}, within {called(owner)}")
+            if size:
+                last, owner = offset + size, name
+
+    def check_declared(self, declared: Declared, format_name: str) -> None:
+        """Raise CensusError when the user says of a file what the file says itself."""
+        given = {
+            "--shape": declared.shape is not None,
+            "--offset": declared.offset != 0,
+            "--byte-order": declared.byte_order is not None,
+        }
+        if flags := [flag for flag, is_given in given.items() if is_given]:
+            raise self.error(f"{' and '.join(flags)} cannot be given for {format_name}, which says it itself")
 
 
 def left_over(size: int) -> str:

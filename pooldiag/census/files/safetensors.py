@@ -6,22 +6,7 @@ import struct
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from pooldiag.census.files.format import (
-    ELEMENT_LIMIT,
-    Declared,
-    ElementType,
-    Place,
-    Tensor,
-    checked_tensors,
-    element_count,
-    file_size,
-    obstacle_of,
-    only_raw_places,
-    plain_tensor,
-    read_exactly,
-    shown,
-)
-from pooldiag.census.layouts import CensusError
+from pooldiag.census.files.format import ELEMENT_LIMIT, Declared, ElementType, Place, Source, Tensor, shown
 
 HEADER_LIMIT = 2**24  # bytes; the format itself allows 100 MB, which no list of tensors needs
 ENTRY_LIMIT = 2**14  # bytes of what is said of one tensor
@@ -60,19 +45,19 @@ class Safetensors:
 
     def tensors(self, file: BinaryIO, declared: Declared, *, path: str) -> tuple[Tensor, ...]:
         """Return the tensors in the order of the header."""
-        only_raw_places(declared, path=path, format_name=self.name)
-        end = file_size(file, path=path, format_name=self.name)
-        (length,) = _LENGTH.unpack(read_exactly(file, _LENGTH.size, path=path, what="the length of the header"))
+        source = Source(file=file, path=path)
+        source.check_declared(declared, self.name)
+        end = source.size(self.name)
+        (length,) = _LENGTH.unpack(source.read(_LENGTH.size, what="the length of the header"))
         if length > HEADER_LIMIT:
-            raise CensusError(f"{path}: a header of {length} bytes, larger than is read: {HEADER_LIMIT} at most")
-        header = read_exactly(file, length, path=path, what="the header")
-        data_offset = _LENGTH.size + length
-        entries = _entries(header, path=path)
-        tensors = (_tensor(name, entry, path=path, data_offset=data_offset) for name, entry in entries)
-        return checked_tensors(tensors, path=path, end=end)
+            raise source.error(f"a header of {length} bytes, larger than is read: {HEADER_LIMIT} at most")
+        header = source.read(length, what="the header")
+        start = _LENGTH.size + length
+        tensors = (_tensor(source, name, entry, start) for name, entry in _entries(source, header))
+        return source.checked(tensors, end=end)
 
 
-def _entries(header: bytes, *, path: str) -> Iterator[tuple[str, object]]:
+def _entries(source: Source, header: bytes) -> Iterator[tuple[str, object]]:
     """Yield what the header says, tensor by tensor: parsed as a whole, a hostile one would swell."""
     if _EMPTY.fullmatch(header):
         return
@@ -81,43 +66,40 @@ def _entries(header: bytes, *, path: str) -> Iterator[tuple[str, object]]:
     while closing == b",":
         found = _ENTRY.match(header, at)
         if begin is None or found is None:
-            raise CensusError(f"{path}: the header is no JSON object of tensors, from byte {at} on")
-        name = _json(found[1], path=path)
+            raise source.error(f"the header is no JSON object of tensors, from byte {at} on")
+        name = _json(source, found[1])
         if name != METADATA:
-            yield str(name), _json(found[2], path=path)
+            yield str(name), _json(source, found[2])
         at, closing = found.end(), found[3]
     if header[at:].strip():
-        raise CensusError(f"{path}: the header goes on after its JSON object, at byte {at}")
+        raise source.error(f"the header goes on after its JSON object, at byte {at}")
 
 
-def _json(text: bytes, *, path: str) -> object:
+def _json(source: Source, text: bytes) -> object:
     if len(text) > ENTRY_LIMIT:
-        raise CensusError(f"{path}: the header says {len(text)} bytes of one tensor, or in its name")
+        raise source.error(f"the header says {len(text)} bytes of one tensor, or in its name")
     try:
         value: object = json.loads(text.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise CensusError(f"{path}: not JSON: {shown(repr(text))}") from error
+        raise source.error(f"not JSON: {shown(repr(text))}") from error
     return value
 
 
-def _tensor(name: str, entry: object, *, path: str, data_offset: int) -> Tensor:
+def _tensor(source: Source, name: str, entry: object, start: int) -> Tensor:
     match entry:
         case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [int(begin), int(end)]}:
             if all(type(number) is int for number in (*shape, begin, end)) and 0 <= begin <= end < ELEMENT_LIMIT:
-                place = Place(offset=data_offset + begin, size=end - begin)
-                return _placed(name, dtype, tuple(shape), place, path=path)
-    raise CensusError(f"{path}: {shown(name)} is not described as a tensor: {shown(str(entry))}")
+                return _placed(source, name, dtype, tuple(shape), Place(offset=start + begin, size=end - begin))
+    raise source.error(f"{shown(name)} is not described as a tensor: {shown(str(entry))}")
 
 
-def _placed(name: str, dtype: str, shape: tuple[int, ...], place: Place, *, path: str) -> Tensor:
+def _placed(source: Source, name: str, dtype: str, shape: tuple[int, ...], place: Place) -> Tensor:
     element = _TYPES.get(dtype)
     if element is None:
-        count = element_count(shape, path=path, name=name)
-        obstacle = obstacle_of(dtype, path=path, name=name)
+        count, obstacle = source.element_count(name, shape), source.obstacle_of_type(name, dtype)
         return Tensor(name=name, dtype=dtype, shape=shape, count=count, place=place, obstacle=obstacle)
-    tensor = plain_tensor(element, shape, path=path, name=name, offset=place.offset)
+    tensor = source.tensor(name, element, shape, offset=place.offset)
     if tensor.place.size != place.size:
-        raise CensusError(
-            f"{path}: {shown(name)} has {place.size} bytes, and {dtype} {list(shape)} needs {tensor.place.size}"
-        )
+        needed = tensor.place.size
+        raise source.error(f"{shown(name)} has {place.size} bytes, and {dtype} {list(shape)} needs {needed}")
     return tensor

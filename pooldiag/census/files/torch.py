@@ -7,21 +7,8 @@ from typing import BinaryIO
 from pooldiag.census.files._pickled import Named, Unpickler
 from pooldiag.census.files._views import open_place
 from pooldiag.census.files._zip import MAGIC, Member, first_name, zip_members
-from pooldiag.census.files.format import (
-    NAME_LIMIT,
-    Declared,
-    ElementType,
-    Tensor,
-    called,
-    check_unique,
-    element_count,
-    limited,
-    only_raw_places,
-    plain_tensor,
-    read_exactly,
-    shown,
-)
-from pooldiag.census.layouts import ByteOrder, CensusError
+from pooldiag.census.files.format import NAME_LIMIT, Declared, ElementType, Source, Tensor, called, shown
+from pooldiag.census.layouts import ByteOrder
 
 PICKLE = "/data.pkl"
 PICKLE_LIMIT = 2**24  # bytes
@@ -90,56 +77,58 @@ class Torch:
 
     def tensors(self, file: BinaryIO, declared: Declared, *, path: str) -> tuple[Tensor, ...]:
         """Return the tensors in the order of the pickle. Some may share their bytes."""
-        only_raw_places(declared, path=path, format_name=self.name)
+        source = Source(file=file, path=path)
+        source.check_declared(declared, self.name)
         if file.seekable():
-            _refuse_old(file, path=path)
-        members = zip_members(file, path=path, format_name=self.name)
-        folder = _folder(members, path=path)
-        pickled = _read(file, members[f"{folder}{PICKLE}"], PICKLE_LIMIT, path=path)
+            _refuse_old(source)
+        members = zip_members(source, self.name)
+        folder = _folder(source, members)
+        pickled = _read(source, members[f"{folder}{PICKLE}"], PICKLE_LIMIT)
         content = Unpickler(data=pickled, known=_KNOWN, calls=_CALLS, load=_storage, path=path).run()
-        order = _byte_order(file, members.get(f"{folder}/byteorder"), path=path)
+        order = _byte_order(source, members.get(f"{folder}/byteorder"))
         tensors = tuple(
-            _tensor(view, members.get(f"{folder}/data/{view.storage.key}"), order, path=path, name=name)
-            for name, view in limited(_views(content, path=path), path=path)
+            _tensor(source, name, view, members.get(f"{folder}/data/{view.storage.key}"), order)
+            for name, view in source.limited(_views(source, content))
         )
-        check_unique((tensor.name for tensor in tensors), path=path)
+        source.check_unique(tensor.name for tensor in tensors)
         return tensors
 
 
-def _refuse_old(file: BinaryIO, *, path: str) -> None:
-    file.seek(0)
-    head = file.read(len(MAGIC))
+def _refuse_old(source: Source) -> None:
+    source.file.seek(0)
+    head = source.file.read(len(MAGIC))
     if head.startswith(b"\x80") and head != MAGIC:
-        raise CensusError(
-            f"{path}: a pickle, as torch.save wrote it before version 1.6; only its zip files are read",
+        raise source.error(
+            "a pickle, as torch.save wrote it before version 1.6; only its zip files are read",
             hint="save it again: torch.save(torch.load(…, weights_only=True), …)",
         )
 
 
-def _folder(members: Mapping[str, Member], *, path: str) -> str:
+def _folder(source: Source, members: Mapping[str, Member]) -> str:
     """Return the one folder at the top, which has the name that the file had when it was saved."""
     folders = [name.removesuffix(PICKLE) for name in members if name.endswith(PICKLE)]
     if len(folders) != 1:
-        raise CensusError(f"{path}: {len(folders)} members are called data.pkl; what torch.save writes has one")
+        raise source.error(f"{len(folders)} members are called data.pkl; what torch.save writes has one")
     return folders[0]
 
 
-def _read(file: BinaryIO, member: Member, limit: int, *, path: str) -> bytes:
+def _read(source: Source, member: Member, limit: int) -> bytes:
     if member.size > limit:
-        raise CensusError(f"{path}: {shown(member.name)} has {member.size} bytes, more than {limit}")
-    return read_exactly(open_place(file, member.place, path=path), member.size, path=path, what=shown(member.name))
+        raise source.error(f"{shown(member.name)} has {member.size} bytes, more than {limit}")
+    inside = replace(source, file=open_place(source.file, member.place, path=source.path))
+    return inside.read(member.size, what=shown(member.name))
 
 
-def _byte_order(file: BinaryIO, member: Member | None, *, path: str) -> ByteOrder:
+def _byte_order(source: Source, member: Member | None) -> ByteOrder:
     if member is None:  # before version 2.1
         return "little"
-    match _read(file, member, 16, path=path):
+    match _read(source, member, 16):
         case b"little":
             return "little"
         case b"big":
             return "big"
         case other:
-            raise CensusError(f"{path}: the byte order is {shown(repr(other))}")
+            raise source.error(f"the byte order is {shown(repr(other))}")
 
 
 def _storage(persistent_id: object) -> _Storage:
@@ -208,7 +197,7 @@ _CALLS: Mapping[str, Callable[..., object]] = {
 _KNOWN = frozenset(_NAMED_TYPES) | {"torch.Tensor", "torch.nn.parameter.Parameter", "torch.nn.parameter.Buffer"}
 
 
-def _views(content: object, *, path: str) -> Iterator[tuple[str | None, _Strided]]:
+def _views(source: Source, content: object) -> Iterator[tuple[str | None, _Strided]]:
     """Yield the tensors with the keys and indices that lead to them, `model.layers.0.weight`."""
     if isinstance(content, _Strided):
         yield None, content
@@ -221,12 +210,12 @@ def _views(content: object, *, path: str) -> Iterator[tuple[str | None, _Strided
             if not levels:
                 return
         elif len(name) > NAME_LIMIT:  # each level adds to it
-            raise CensusError(f"{path}: objects within objects, deeper than any model: {shown(name)}")
+            raise source.error(f"objects within objects, deeper than any model: {shown(name)}")
         elif isinstance(value, _Strided):
             yield name, value
         else:
             levels.append(_children(f"{name}.", value))
-    raise CensusError(f"{path}: objects within objects, more than {VISIT_LIMIT} of them")
+    raise source.error(f"objects within objects, more than {VISIT_LIMIT} of them")
 
 
 def _children(prefix: str, value: object) -> Iterator[tuple[str, object]]:
@@ -237,18 +226,18 @@ def _children(prefix: str, value: object) -> Iterator[tuple[str, object]]:
             yield f"{prefix}{key}", child
 
 
-def _tensor(view: _Strided, member: Member | None, order: ByteOrder, *, path: str, name: str | None) -> Tensor:
+def _tensor(source: Source, name: str | None, view: _Strided, member: Member | None, order: ByteOrder) -> Tensor:
     """Return a view as a tensor: its own elements, or the whole storage if others stand between them."""
     if member is None:
-        raise CensusError(f"{path}: {called(name)} has no data: the member {shown(view.storage.key)} is not there")
+        raise source.error(f"{called(name)} has no data: the member {shown(view.storage.key)} is not there")
     item_bytes = view.element.bits * view.element.parts // 8
     stored = member.size // item_bytes
-    count = element_count(view.shape, path=path, name=name)
+    count = source.element_count(name, view.shape)
     reach = view.offset + sum((size - 1) * stride for size, stride in zip(view.shape, view.strides, strict=True)) + 1
     if count and reach > stored:
-        raise CensusError(f"{path}: {called(name)} reaches beyond its storage, which has {stored} elements")
+        raise source.error(f"{called(name)} reaches beyond its storage, which has {stored} elements")
     shape, first, axes, note = _stretch(view, stored) if count else (view.shape, 0, None, None)
-    tensor = plain_tensor(view.element, shape, path=path, name=name, offset=member.place.offset + first * item_bytes)
+    tensor = source.tensor(name, view.element, shape, offset=member.place.offset + first * item_bytes)
     notes = tensor.notes if note is None else (*tensor.notes, note)
     place = replace(tensor.place, deflated=member.place.deflated)
     return replace(tensor, place=place, axes=axes, notes=notes, byte_order=order)

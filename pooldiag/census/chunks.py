@@ -41,6 +41,14 @@ class ChunkCounts:
     nan: Marks | None = None
     inf: Marks | None = None
 
+    def add(self, other: "ChunkCounts") -> None:
+        """Add what another chunk counts by itself: all but its NaN."""
+        self.positive_inf += other.positive_inf
+        self.negative_inf += other.negative_inf
+        self.zero += other.zero
+        self.negative_zero += other.negative_zero
+        self.small += other.small
+
 
 class ChunkCounter(Protocol):
     """Counts chunks of one layout; scratch space is used again."""

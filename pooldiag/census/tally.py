@@ -58,26 +58,6 @@ class _Extremes:
         return _Extreme(key=key, value=self.layout.value(pattern), index=offset + place)
 
 
-@dataclass(slots=True, kw_only=True)
-class _Sums:
-    """Plain counts."""
-
-    nan: int = 0
-    positive_inf: int = 0
-    negative_inf: int = 0
-    zero: int = 0
-    negative_zero: int = 0
-    small: int = 0  # zeros too
-
-    def add(self, counts: ChunkCounts) -> None:
-        """Add what a chunk counts by itself."""
-        self.positive_inf += counts.positive_inf
-        self.negative_inf += counts.negative_inf
-        self.zero += counts.zero
-        self.negative_zero += counts.negative_zero
-        self.small += counts.small
-
-
 class Tally:
     """Counts chunks as they come."""
 
@@ -94,7 +74,8 @@ class Tally:
         self._counter = counter_of(self._layout, chunk_elements)
         self._extremes = _Extremes(layout=self._layout)
         self._first: list[int] = []
-        self._sums = _Sums()
+        self._sums = ChunkCounts(n=0)  # of all chunks so far
+        self._nan = 0
         self._nans = PatternTable(self._layout)
         self._runs = RunTally()
         self._residues = ResidueTally()
@@ -149,7 +130,7 @@ class Tally:
         nan, at = counts.nan, {"offset": self.n, "size": counts.n}
         self._runs.add(nan, **at)
         if nan is not None:
-            self._sums.nan += nan.count
+            self._nan += nan.count
             self._residues.add(nan.residues(), offset=self.n)
             self._add_nan_patterns(nan, patterns)
         if self._blocks is not None and nan is not None:
@@ -175,7 +156,7 @@ class Tally:
             self._runs.add(None, **at)
             return
         self._runs.add_all(**at)
-        self._sums.nan += n
+        self._nan += n
         self._nans.add_one(pattern, n)
         self._residues.add_all(**at)
 
@@ -212,7 +193,7 @@ class Tally:
             dtype=self._named.name,
             sha256="",
             n=self.n,
-            nan=sums.nan,
+            nan=self._nan,
             positive_inf=sums.positive_inf,
             negative_inf=sums.negative_inf,
             zero=sums.zero,

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -216,18 +217,16 @@ class FileCounter:
     def _listing(self, file: BinaryIO, given: CensusInput) -> TensorList:
         """List a file, its types guessed where that is asked for."""
         settings, path = self.settings, given.path
+        listed = partial(list_tensors, path=path, wanted=settings.format, of_raw_files=not given.named)
         if not settings.guess:
-            return self._listed(file, settings.declared, given)
+            return listed(file, settings.declared)
         from pooldiag.census.type_guesses import NOT_ONE_TYPE, guess_file, with_types  # noqa: PLC0415 - NumPy, and few guess
 
         found = guess_file(file, settings.declared, path=path, wanted=settings.format)
         self.guesses += found.guesses
         if any(len(one.fitting) != 1 and one.tensor is None for one in found.guesses):
             raise CensusError(f"{path}: no one type fits its bytes", hint=NOT_ONE_TYPE)
-        return with_types(self._listed(found.file, found.declared, given), found.guesses)
-
-    def _listed(self, file: BinaryIO, declared: Declared, given: CensusInput) -> TensorList:
-        return list_tensors(file, declared, path=given.path, wanted=self.settings.format, of_raw_files=not given.named)
+        return with_types(listed(found.file, found.declared), found.guesses)
 
     def _chosen(self, listing: TensorList) -> tuple[Tensor, ...]:
         self.names.update((tensor.name, None) for tensor in listing.tensors if tensor.name is not None)

@@ -3,15 +3,13 @@
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import BinaryIO, Protocol, TypeAlias
+from typing import BinaryIO, Protocol
 
 from pooldiag.model.censuses import CensusProblem
 from pooldiag.model.events import Event
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.reports import LockReport
 from pooldiag.model.runs import Completed, RunRequest, Stream
-
-FileStamp: TypeAlias = tuple[int, int, int]  # size, time of the last change, inode: what marks the content of a file
 
 
 class Executor(Protocol):
@@ -94,32 +92,38 @@ class Files(Protocol):
         ...
 
 
+class ContentStamp(Protocol):
+    """What marks the content of a file: one that was written to or replaced has another stamp."""
+
+    @property
+    def size_bytes(self) -> int:
+        """How large the file is."""
+
+    @property
+    def changed_ns(self) -> int:
+        """When it was last written to."""
+
+
 class TensorFiles(Protocol):
     """Finding and opening the files of a census."""
 
-    def open(self, path: str) -> AbstractContextManager[tuple[BinaryIO, FileStamp | None]]:
+    def open(self, path: str) -> AbstractContextManager[tuple[BinaryIO, ContentStamp | None]]:
         """Open a file, or `-`, standard input; what can be read only once has no stamp. OSError as usual."""
-        ...
 
-    def stamp_of(self, file: BinaryIO) -> FileStamp | None:
+    def stamp_of(self, file: BinaryIO) -> ContentStamp | None:
         """Return the stamp of an opened file as it is now."""
-        ...
 
-    def stamp_at(self, path: str) -> FileStamp | None:
+    def stamp_at(self, path: str) -> ContentStamp | None:
         """Return the stamp of a regular file; None where there is none."""
-        ...
 
     def exists(self, path: str) -> bool:
         """Say whether there is anything at a path."""
-        ...
 
     def is_folder(self, path: str) -> bool:
         """Say whether a path is one of a folder; `-` is not."""
-        ...
 
     def below(self, folder: str) -> tuple[tuple[str, ...], tuple[CensusProblem, ...]]:
         """Return the regular files below a folder, by paths relative to it in any order, and what cannot be read."""
-        ...
 
 
 class Evidence(Protocol):
@@ -193,7 +197,6 @@ class Pace(Clock, Protocol):
 
     def sleep(self, seconds: float) -> None:
         """Let time pass."""
-        ...
 
 
 class Progress(Protocol):

@@ -13,7 +13,7 @@ from pooldiag.model.censuses import CensusProblem, CountedTensor
 from pooldiag.model.counts import PrintedCensus
 
 if TYPE_CHECKING:
-    from pooldiag.ports import FileStamp, Pace
+    from pooldiag.ports import ContentStamp, Pace
 
 LOOK_SECONDS = 0.2  # between two looks; a file that is the same in both is taken to be whole
 _TOLD = 4  # tensors of one file that are reported one by one
@@ -29,8 +29,8 @@ class FolderWatch:
     folder: str
     counter: FileCounter
     tell: Callable[[str], object]
-    known: "dict[str, FileStamp]" = field(default_factory=dict)  # counted, passed by, or old
-    fresh: "dict[str, FileStamp]" = field(default_factory=dict)  # seen once
+    known: "dict[str, ContentStamp]" = field(default_factory=dict)  # counted, passed by, or old
+    fresh: "dict[str, ContentStamp]" = field(default_factory=dict)  # seen once
     skipped: set[str] = field(default_factory=set)
     references: dict[str, str | None] = field(default_factory=dict)  # of what was counted
     found_nan: bool = False
@@ -63,13 +63,15 @@ class FolderWatch:
     def _look(self) -> None:
         """Count what has not changed since the last look, and is new since the one before."""
         now = {path: stamp for path, stamp in self._stamps().items() if self.known.get(path) != stamp}
-        whole = [path for path, stamp in now.items() if self.fresh.get(path) == stamp and stamp[0]]
+        whole = [path for path, stamp in now.items() if self.fresh.get(path) == stamp and stamp.size_bytes]
         self.fresh = now
-        for path in sorted(whole, key=lambda path: (now[path][1], natural(path))):  # in the order of their writing
+        for path in sorted(
+            whole, key=lambda path: (now[path].changed_ns, natural(path))
+        ):  # in the order of their writing
             self.known[path] = self.fresh.pop(path)
             self._take(path)
 
-    def _stamps(self) -> "dict[str, FileStamp]":
+    def _stamps(self) -> "dict[str, ContentStamp]":
         names, _ = self.counter.files.below(self.folder)  # a folder that comes and goes is not a problem
         paths = (posixpath.join(self.folder, name) for name in sorted(names, key=natural))
         return {path: stamp for path in paths if (stamp := self.counter.files.stamp_at(path)) is not None}

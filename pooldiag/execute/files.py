@@ -10,16 +10,16 @@ from typing import BinaryIO
 from pooldiag.errors import UsageError
 from pooldiag.execute.elf import libraries
 from pooldiag.execute.machine import sha256_of
-from pooldiag.execute.tensor_files import stamp_from
 from pooldiag.model.cases import Target
 from pooldiag.model.runs import Stream
-from pooldiag.ports import FileStamp
 
 LINE_BYTES = 2**16
 READ_BYTES = 256 * 2**20
 MOST_ENTRIES = 2000
 HASHED_BYTES = 64 * 2**20  # a larger library is known by size, time and inode alone
 _IGNORED = frozenset({".git", ".pooldiag", "__pycache__"})
+
+Stamp = tuple[int, int, int]
 
 
 class LocalFiles:
@@ -30,10 +30,10 @@ class LocalFiles:
         self._target = target
         self._evidence = evidence
         self._libraries: tuple[Path, ...] | None = None
-        self._hashes: dict[tuple[Path, FileStamp], str] = {}
-        self._stamps: tuple[tuple[Path, FileStamp | None], ...] = ()
+        self._hashes: dict[tuple[Path, Stamp], str] = {}
+        self._stamps: tuple[tuple[Path, Stamp | None], ...] = ()
         self._fingerprint: tuple[str, ...] = ()
-        self._seen: dict[str, FileStamp] | None = None
+        self._seen: dict[str, Stamp] | None = None
 
     def lines(self, stream: Stream) -> Iterator[bytes]:
         """Yield the kept lines of a stream, without their ends; a longer line than 64 KiB comes in pieces."""
@@ -104,10 +104,10 @@ class LocalFiles:
         now = self._seen
         return tuple(sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name)))
 
-    def _stamps_now(self) -> tuple[tuple[Path, FileStamp | None], ...]:
+    def _stamps_now(self) -> tuple[tuple[Path, Stamp | None], ...]:
         return tuple((path, _stamp_of(path)) for path in (self._target.path, *(self._libraries or ())))
 
-    def _entry(self, path: Path, stamp: FileStamp | None) -> str:
+    def _entry(self, path: Path, stamp: Stamp | None) -> str:
         if stamp is None:
             return f"{path}: gone"
         size, *_ = stamp
@@ -120,7 +120,7 @@ class LocalFiles:
                 return f"{path}: size, time and inode {stamp}"
         return self._hashes[path, stamp]
 
-    def _entries(self) -> Iterator[tuple[str, FileStamp]]:
+    def _entries(self) -> Iterator[tuple[str, Stamp]]:
         """Look at the working directory and one level below, at most at so many entries."""
         left = MOST_ENTRIES
         folders = [self._target.directory]
@@ -167,10 +167,12 @@ def _read_a_little(path: Path) -> None:
         os.close(descriptor)
 
 
-def _stamp_of(path: Path) -> FileStamp | None:
-    with contextlib.suppress(OSError):
-        return stamp_from(path.stat())
-    return None
+def _stamp_of(path: Path) -> Stamp | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 def _scan(folder: Path, limit: int) -> Iterator[os.DirEntry[str]]:
@@ -178,10 +180,12 @@ def _scan(folder: Path, limit: int) -> Iterator[os.DirEntry[str]]:
         yield from (entry for _, entry in zip(range(limit), entries, strict=False))
 
 
-def _stamp_of_entry(entry: os.DirEntry[str]) -> FileStamp | None:
-    with contextlib.suppress(OSError):
-        return stamp_from(entry.stat(follow_symlinks=False))
-    return None
+def _stamp_of_entry(entry: os.DirEntry[str]) -> Stamp | None:
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 def open_regular(path: Path) -> int | None:

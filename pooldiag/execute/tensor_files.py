@@ -1,34 +1,27 @@
-"""The files of a census: how each is opened, what is below a folder, and what marks the content of a file."""
+"""The files of a census: how each is opened, and what is below a folder."""
 
 import fcntl
 import io
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO
 
+from pooldiag.execute.file_stamps import FileStamp, stamp_at
 from pooldiag.model.censuses import STDIN, CensusProblem
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-    from pooldiag.ports import FileStamp
-
 BUFFER_BYTES = 2**16
 PIPE_BYTES = 2**20  # a larger pipe is read in fewer pieces
-
-
-def stamp_from(status: os.stat_result) -> "FileStamp":
-    """Return what marks the content of a file with this status."""
-    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 class LocalTensorFiles:
     """The files of this machine (port `TensorFiles`)."""
 
     @contextmanager
-    def open(self, path: str) -> Iterator[tuple[BinaryIO, "FileStamp | None"]]:
+    def open(self, path: str) -> Iterator[tuple[BinaryIO, FileStamp | None]]:
         """Open a file, or `-`, standard input; what can be read only once has no stamp. OSError as usual."""
         with open(0 if path == STDIN else path, "rb", buffering=0, closefd=path != STDIN) as file:
             stamp = self.stamp_of(file)
@@ -40,15 +33,13 @@ class LocalTensorFiles:
                 with io.BufferedReader(file, BUFFER_BYTES) as reader:
                     yield reader, stamp
 
-    def stamp_of(self, file: BinaryIO | io.FileIO) -> "FileStamp | None":
+    def stamp_of(self, file: BinaryIO | io.FileIO) -> FileStamp | None:
         """Return the stamp of an opened file as it is now."""
-        return _stamp_of_regular(os.fstat(file.fileno()))
+        return stamp_at(file.fileno())
 
-    def stamp_at(self, path: str) -> "FileStamp | None":
+    def stamp_at(self, path: str) -> FileStamp | None:
         """Return the stamp of a regular file; None where there is none."""
-        with suppress(OSError):
-            return _stamp_of_regular(os.stat(path))
-        return None
+        return stamp_at(path)
 
     def exists(self, path: str) -> bool:
         """Say whether there is anything at a path."""
@@ -68,7 +59,7 @@ class LocalTensorFiles:
 
         walk = os.walk(folder, onerror=keep)
         paths = [os.path.join(where, name) for where, _, names in walk for name in names]
-        return tuple(os.path.relpath(path, folder) for path in paths if self.stamp_at(path)), tuple(problems)
+        return tuple(os.path.relpath(path, folder) for path in paths if stamp_at(path)), tuple(problems)
 
 
 class Forward(io.RawIOBase):
@@ -84,7 +75,3 @@ class Forward(io.RawIOBase):
     def readinto(self, buffer: "WriteableBuffer", /) -> int | None:
         """Fill a buffer with what is there."""
         return self._file.readinto(buffer)
-
-
-def _stamp_of_regular(status: os.stat_result) -> "FileStamp | None":
-    return stamp_from(status) if stat.S_ISREG(status.st_mode) else None

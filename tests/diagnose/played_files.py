@@ -9,8 +9,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from pooldiag.execute.file_stamps import FileStamp
 from pooldiag.model.censuses import CensusProblem
-from pooldiag.ports import FileStamp
 
 
 class Stream(io.BytesIO):
@@ -60,7 +60,7 @@ class PlayedFiles:
         """Return the stamp of a file; None of a stream."""
         if path not in self.content or path in self.streams:
             return None
-        return len(self.content[path]), self.times[path], 0
+        return FileStamp(size_bytes=len(self.content[path]), changed_ns=self.times[path], inode=0)
 
     def exists(self, path: str) -> bool:
         """Say whether there is a file or a folder."""

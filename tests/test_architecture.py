@@ -74,7 +74,7 @@ class Registry:
 REGISTRIES = (
     Registry(folder="frameworks", suffix=".py", helpers=frozenset({"base"})),
     Registry(folder="profiles", suffix=".toml"),
-    Registry(folder="census/files", suffix=".py", helpers=frozenset({"base"})),
+    Registry(folder="census/files", suffix=".py", helpers=frozenset({"format"})),
     Registry(folder="render", suffix=".py"),
 )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pooldiag.census.counting import take_census
+from pooldiag.census.file_counts import take_census
 from pooldiag.census.layouts import LAYOUTS
 
 CHECKOUT = Path(__file__).parent.parent

@@ -10,7 +10,7 @@ from pooldiag.render._page import Page
 from pooldiag.render._text import shell_line, visible
 
 if TYPE_CHECKING:
-    from pooldiag.model.census import Census
+    from pooldiag.model.counts import Census
     from pooldiag.render._of_runs import (
         JsonReports,
         Renderer,

@@ -3,9 +3,9 @@
 from base64 import b64encode
 from collections.abc import Iterable
 
-from pooldiag.model.census import Blocks, Census, Element, Finding, PatternCount
 from pooldiag.model.censuses import CensusProblem, CensusReport, CountedTensor, TypeGuess, TypeGuesses
 from pooldiag.model.comparisons import Comparison, Difference, LargestError, Side
+from pooldiag.model.counts import Blocks, Census, Element, Finding, PatternCount
 from pooldiag.model.schema import SCHEMA
 from pooldiag.render._json_text import Document, command
 from pooldiag.render._text import without_surrogates

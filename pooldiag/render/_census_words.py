@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterable, Iterator
 
-from pooldiag.model.census import Census, Element
 from pooldiag.model.censuses import CensusReport, CountedTensor, TypeGuess, TypeGuesses
 from pooldiag.model.comparisons import Comparison, Difference, LargestError, Sameness
+from pooldiag.model.counts import Census, Element
 from pooldiag.render._headline import Headline, Tone
 from pooldiag.render._picture import place_in
 from pooldiag.render._words import capital, count

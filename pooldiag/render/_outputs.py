@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pooldiag.model.census import Census, Element, PrintedCensus
+from pooldiag.model.counts import Census, Element, PrintedCensus
 from pooldiag.model.readings import Reading
 from pooldiag.model.reports import ArmResult, AttributeReport
 

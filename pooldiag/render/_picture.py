@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pooldiag.model.census import Blocks, Census
+from pooldiag.model.counts import Blocks, Census
 from pooldiag.render._words import count
 
 STRIP_LINE = 64  # cells of a strip beside one another, where it has several lines

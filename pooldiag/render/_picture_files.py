@@ -4,7 +4,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 
-from pooldiag.model.census import Census
+from pooldiag.model.counts import Census
 from pooldiag.render._picture import STRIP_LINE, Cell, Grid, bad_cells, grid
 from pooldiag.render._text import visible
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pooldiag.model.attributions import Attribution, Candidate, Mechanism, Rate, RuledOut
 from pooldiag.model.bisections import BisectReport, OrdersReport
-from pooldiag.model.census import PrintedCensus
+from pooldiag.model.counts import PrintedCensus
 from pooldiag.model.outcomes import OutputFile
 from pooldiag.model.readings import Sight, Signature
 from pooldiag.model.reports import ArmResult, AttributeReport, Run

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from pooldiag.census.comparison import COMPARED_BYTES, Operand, compare
 from pooldiag.census.layouts import LAYOUTS, ByteOrder, CensusError, FloatLayout, IntegerLayout, Layout
-from pooldiag.model.census import Element
 from pooldiag.model.comparisons import Comparison, Difference, LargestError, NanPlaces, Sameness, Side
+from pooldiag.model.counts import Element
 from tests.census.oracle import decode, pack, text
-from tests.census.test_counting import corners
+from tests.census.test_file_counts import corners
 
 F32, BF16, F64, FP4 = (LAYOUTS[name] for name in ("f32", "bf16", "f64", "e2m1"))
 NAN, ONE = 0x7FC00000, 0x3F800000

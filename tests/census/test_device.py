@@ -21,16 +21,16 @@ from numpy.typing import NDArray
 
 import pooldiag
 from pooldiag.census import device
-from pooldiag.census.counting import BlockPlan
-from pooldiag.census.counting import take_census as census_of_file
 from pooldiag.census.device import kernel_options, kernel_source, open_gpu_array
+from pooldiag.census.file_counts import take_census as census_of_file
 from pooldiag.census.layouts import LAYOUTS, CensusError, Layout
 from pooldiag.census.pieces import tally_pieces
-from pooldiag.model.census import Census
+from pooldiag.census.places import BlockPlan
+from pooldiag.model.counts import Census
 from tests.census.fake_cupy import Interface, fake_cupy
 from tests.census.oracle import comparable, pack
 from tests.census.test_arrays import Exported
-from tests.census.test_counting import corners
+from tests.census.test_file_counts import corners
 
 KERNEL = Path(device.__file__).with_name("kernel.cu")
 ON_GPU = [layout for layout in LAYOUTS.values() if layout.per_item == 1]

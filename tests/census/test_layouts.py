@@ -40,7 +40,6 @@ def test_names_are_the_keys() -> None:
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_a_layout_knows_its_size(layout: Layout) -> None:
     assert layout.per_item * layout.bits == 8 * layout.item_bytes
-    assert layout.dtype == f"<u{layout.item_bytes}"
     assert layout.size_bytes(0) == 0
     assert layout.size_bytes(3) == math.ceil(3 * layout.bits / 8)
     assert len(layout.text(1)) == 2 + layout.bits // 4

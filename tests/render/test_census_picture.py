@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pooldiag.census.tensors import block_elements
-from pooldiag.model.census import Blocks, Census
+from pooldiag.model.counts import Blocks, Census
 from pooldiag.render import picture_file
 from pooldiag.render._picture import grid
 from tests.render.census_samples import REPORTS, clean, video

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from pooldiag.census.files import FORMATS, recognise
-from pooldiag.census.files.base import HEAD_BYTES
+from pooldiag.census.files.format import HEAD_BYTES
 from pooldiag.census.layouts import CensusError
 from tests.census.files.reading import GOOD, contents, listed, sample
 

@@ -17,16 +17,17 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from pooldiag.census.counting import take_census
+from pooldiag.census.elements import ElementReader, Patterns
+from pooldiag.census.file_counts import take_census
 from pooldiag.census.files import recognise
 from pooldiag.census.files._views import open_place
-from pooldiag.census.files.base import Declared, Obstacle, Place, Tensor, TensorFile
-from pooldiag.census.findings import OTHER_TYPE, counted
+from pooldiag.census.files.format import Declared, Obstacle, Place, Tensor, TensorFile
+from pooldiag.census.findings import OTHER_TYPE
 from pooldiag.census.layouts import LAYOUTS, ByteOrder, CensusError, FloatLayout, IntegerLayout, Layout
-from pooldiag.census.reading import ElementReader, Patterns
-from pooldiag.census.tensors import RAW, TensorList, place_of, with_head
-from pooldiag.model.census import Census
+from pooldiag.census.tensors import RAW, TensorList, place_of, suffix_of, with_head
 from pooldiag.model.censuses import TypeGuess, TypeGuesses
+from pooldiag.model.counts import Census
+from pooldiag.model.words import count
 
 NOT_ONE_TYPE = "the report ranks those that were tried; name one"
 SAMPLE_BYTES = 2**20
@@ -36,7 +37,7 @@ UNIT = 16  # bytes: an offset that is a multiple of it is one of every type
 
 _TRIED = ("f64", "f32", "bf16", "f16", "e4m3fn", "e5m2", "i64", "i32", "i16", "i8", "u8")
 _RANDOM = 7.9  # bits a byte: what cannot be written with less fits nothing
-_MARGIN = 0.12  # bits a byte: types nearer to each other than that are not told apart,
+_MARGIN = 0.12  # bits a byte: types nearer to each other than that are not distinguished,
 _MARGIN_ALIKE = 0.04  # nor are types of one size that are nearer than this share of all their bits,
 _MARGIN_BITS = 256  # nor are they when all bytes together do not say more
 _ATOM_SHARE = 1 / 256  # from this share on a pattern counts as a value of its own: zeros, fills
@@ -45,7 +46,7 @@ _SYMBOL_BITS = 4  # beside its own: how often a sign with an exponent occurs
 _DOUBT_BITS = 8  # that an element costs of which the type makes an unlikely number
 _FLOAT_RANGE = (2.0**-24, 2.0**17)  # magnitudes that are usual in tensors
 _INTEGER_RANGE = 2**20
-_DOUBTED = 0.02  # share of elements from which a doubt is told
+_DOUBTED = 0.02  # share of elements from which a doubt is reported
 _KNOWN_NAN = {"nvidia-nan", "x86-nan", "x86-or-cuda-nan", "plain-nan", "all-ones-nan"}
 _LOST = re.compile(r"[<>|]V([1248])")  # what NumPy writes of a type that it does not know: its size
 
@@ -63,22 +64,20 @@ class Guessed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Tried:
+class _Attempt:
     """A type that was tried, and what its elements cost in bits."""
 
     guess: TypeGuess
     wrong: bool  # a rule says that it is another type
 
 
-def guess_file(
-    file: BinaryIO, declared: Declared, *, path: str, suffix: str, wanted: TensorFile | None = None
-) -> Guessed:
+def guess_file(file: BinaryIO, declared: Declared, *, path: str, wanted: TensorFile | None = None) -> Guessed:
     """Find the type of a file that does not say it: a raw one, or one of NumPy's whose type NumPy does not know.
 
     A type is declared where one alone fits.
     """
     file, head = with_head(file)
-    found = wanted or recognise(head, suffix) or RAW
+    found = wanted or recognise(head, suffix_of(path)) or RAW
     if found is not RAW:
         return _guess_lost_types(file, declared, found, path=path)
     if file.seekable():
@@ -92,7 +91,7 @@ def guess_file(
         file, head = with_head(file, declared.offset + SAMPLE_BYTES)
         size, data = None, head[declared.offset :]
     if not data:
-        return Guessed(file=file, declared=declared)  # an empty file is told as such
+        return Guessed(file=file, declared=declared)  # an empty file is reported as such
     guesses = guess_types(data, path=path, file_bytes=size)
     return Guessed(file=file, declared=_with_type(declared, guesses), guesses=(guesses,))
 
@@ -126,14 +125,14 @@ def _typed(tensor: Tensor, guesses: TypeGuesses, *, path: str) -> Tensor:
         problem = f"{place_of(path, tensor.name)}: no one type fits its bytes"
         return replace(tensor, obstacle=Obstacle(problem=problem, hint=NOT_ONE_TYPE))
     (best,) = guesses.fitting
-    return replace(tensor, dtype=best.dtype, byte_order="big" if best.byte_order == "big" else "little", obstacle=None)
+    return replace(tensor, dtype=best.dtype, byte_order=best.byte_order or "little", obstacle=None)
 
 
 def _with_type(declared: Declared, guesses: TypeGuesses) -> Declared:
     if len(guesses.fitting) != 1:
         return declared
     (best,) = guesses.fitting
-    return replace(declared, layout=LAYOUTS[best.dtype], byte_order="big" if best.byte_order == "big" else None)
+    return replace(declared, layout=LAYOUTS[best.dtype], byte_order=best.byte_order)
 
 
 def guess_types(
@@ -177,7 +176,7 @@ def _orders(layout: Layout) -> tuple[ByteOrder, ...]:
     return ("little", "big") if layout.item_bytes > 1 else ("little",)
 
 
-def _tried(data: bytes, layout: Layout, order: ByteOrder) -> _Tried:
+def _tried(data: bytes, layout: Layout, order: ByteOrder) -> _Attempt:
     whole = data[: len(data) // layout.item_bytes * layout.item_bytes]
     census = take_census(io.BytesIO(whole), path="", layout=layout, byte_order=order, sha256=False)
     reader = ElementReader(layout, path="", byte_order=order, chunk_bytes=max(len(whole), layout.item_bytes))
@@ -194,13 +193,13 @@ def _tried(data: bytes, layout: Layout, order: ByteOrder) -> _Tried:
         maximum=census.maximum,
         doubts=tuple(_doubts(census, rules, unlikely)),
     )
-    return _Tried(guess=guess, wrong=not OTHER_TYPE.isdisjoint(rules))
+    return _Attempt(guess=guess, wrong=not OTHER_TYPE.isdisjoint(rules))
 
 
 def _doubts(census: Census, rules: list[str], unlikely: int) -> Iterator[str]:
     yield from (rule for rule in rules if rule in OTHER_TYPE)
     if census.nan and _KNOWN_NAN.isdisjoint(rules) and OTHER_TYPE.isdisjoint(rules):
-        yield f"NaN of {counted(len(census.nan_patterns), 'pattern')}"
+        yield f"NaN of {count(len(census.nan_patterns), 'pattern')}"
     if unlikely >= _DOUBTED * census.n:
         yield f"{unlikely}/{census.n} unusual"
 
@@ -232,7 +231,7 @@ def _entropy_bits(counts: NDArray[np.float64]) -> float:
 
 
 def _head_bits(layout: Layout) -> int:
-    """Return how many bits tell sign and exponent, or how long an integer is."""
+    """Return how many bits hold sign and exponent, or how long an integer is."""
     return layout.bits - layout.fraction_bits if isinstance(layout, FloatLayout) else layout.bits.bit_length()
 
 
@@ -272,8 +271,8 @@ def _pattern_of(limit: float, layout: FloatLayout) -> int:
     return min(max(exponent, 0) << layout.fraction_bits, layout.finite_limit)
 
 
-def _verdict(tried: list[_Tried], *, margin: float) -> tuple[tuple[TypeGuess, ...], str]:
-    """Return the types that cannot be told apart from the best, and why; none if nothing fits."""
+def _verdict(tried: list[_Attempt], *, margin: float) -> tuple[tuple[TypeGuess, ...], str]:
+    """Return the types that cannot be distinguished from the best, and why; none if nothing fits."""
     likely = [one.guess for one in tried if not one.wrong]
     if not likely or likely[0].bits_per_byte >= _RANDOM:
         return (), "No type fits: the bytes look random, as compressed or encrypted ones do, or they mix several types."
@@ -301,7 +300,7 @@ def _verdict(tried: list[_Tried], *, margin: float) -> tuple[tuple[TypeGuess, ..
 
 
 def _margin(guess: TypeGuess, best: TypeGuess, margin: float) -> float:
-    """Return how near a guess has to come: types of one size are laid out alike, and told apart less surely."""
+    """Return how near a guess has to come: types of one size are laid out alike, and distinguished less surely."""
     alike = LAYOUTS[guess.dtype].item_bytes == LAYOUTS[best.dtype].item_bytes and guess.dtype != best.dtype
     return max(margin, _MARGIN_ALIKE * best.bits_per_byte) if alike else margin
 

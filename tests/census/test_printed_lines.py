@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooldiag.census.printed import parse_census_line
-from pooldiag.model.census import PrintedCensus
+from pooldiag.census.printed_lines import census_line, parse_census_line
+from pooldiag.model.counts import PrintedCensus
 
 VIDEO = PrintedCensus(name="video", n=1024, nan=1024)
 
@@ -26,6 +26,12 @@ VIDEO = PrintedCensus(name="video", n=1024, nan=1024)
 )
 def test_a_census_line_is_read_whatever_stands_around_it(line: bytes) -> None:
     assert parse_census_line(line) == VIDEO
+
+
+def test_a_line_that_is_written_is_read_as_the_same() -> None:
+    audio = PrintedCensus(name="dumps/x.npz, 6 tensors", n=512, nan=1, inf=2, zero=3)
+    assert census_line(audio) == "dumps/x.npz, 6 tensors: n=512 nan=1 inf=2 zero=3"
+    assert parse_census_line(census_line(audio).encode()) == audio
 
 
 def test_all_counts_are_read() -> None:

@@ -7,15 +7,12 @@ import hashlib
 from dataclasses import replace
 from typing import BinaryIO
 
+from pooldiag.census.elements import CHUNK_BYTES, ElementReader
 from pooldiag.census.findings import findings
-from pooldiag.census.layouts import ByteOrder, CensusError, Layout
-from pooldiag.census.patterns import PATTERN_LIMIT
+from pooldiag.census.layouts import ByteOrder, Layout
 from pooldiag.census.places import BlockPlan
-from pooldiag.census.reading import CHUNK_BYTES, ElementReader
 from pooldiag.census.tally import Tally
-from pooldiag.model.census import Census
-
-__all__ = ["CHUNK_BYTES", "PATTERN_LIMIT", "BlockPlan", "ByteOrder", "CensusError", "take_census"]
+from pooldiag.model.counts import Census
 
 
 def take_census(  # noqa: PLR0913 - what to count, and one option for each thing that can differ

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-RESIDUES = 8  # places are told apart by their index modulo this
+RESIDUES = 8  # places are distinguished by their index modulo this
 PAGE_BYTES = 4096  # a piece of memory that is looked at as a whole
 
 
@@ -103,7 +103,7 @@ class Census:
 
     @property
     def has_rows(self) -> bool:
-        """Whether it is known to have rows that can be told apart."""
+        """Whether it is known to have rows that can be distinguished."""
         return self.shape is not None and sum(size > 1 for size in self.shape) > 1
 
     @property

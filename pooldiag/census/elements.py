@@ -3,29 +3,21 @@
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
-from typing import BinaryIO, Protocol, TypeAlias, runtime_checkable
+from typing import BinaryIO, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pooldiag.census.layouts import ByteOrder, CensusError, FloatLayout, Layout
+from pooldiag.census.buffers import reader_of
+from pooldiag.census.layouts import ByteOrder, CensusError, FloatLayout, Layout, check_whole
 
 CHUNK_BYTES = 2**19  # a multiple of every item size; with its flags it fits a second-level cache
 
 Patterns: TypeAlias = NDArray[np.unsignedinteger]
 
 
-@runtime_checkable
-class _ReadsInto(Protocol):
-    """A file that fills a buffer: raw, buffered, a member of a zip."""
-
-    def readinto(self, buffer: memoryview, /) -> int | None:
-        """Return how much was filled; 0 at the end."""
-
-
 class ElementReader:
-    """Yields the patterns of a file, in native byte order; each chunk is gone when the next one is asked for."""
+    """Yields the patterns of a file, in native byte order; each chunk is lost when the next one is asked for."""
 
     def __init__(
         self, layout: Layout, *, path: str, byte_order: ByteOrder = "little", chunk_bytes: int = CHUNK_BYTES
@@ -47,7 +39,7 @@ class ElementReader:
         within an element.
         """
         total = 0
-        read = _reader(file)
+        read = reader_of(file)
         wanted = None if count is None else self._layout.size_bytes(count)
         while wanted is None or total < wanted:
             room = self._buffer if wanted is None else self._buffer[: wanted - total]
@@ -73,12 +65,7 @@ class ElementReader:
                 f"{self._path}: ends after {total} bytes, {count} {layout.name} elements are {wanted}",
                 hint="was it cut while it was written, or is its shape another?",
             )
-        if excess := total % layout.item_bytes:
-            raise CensusError(
-                f"{self._path}: {total} bytes are no whole number of {layout.name} elements of {layout.item_bytes}"
-                f" bytes, {excess} too many",
-                hint="was it cut while it was written, or is it of another type?",
-            )
+        check_whole(layout, total, path=self._path)
 
 
 def _fill(read: Callable[[memoryview], int], room: memoryview) -> int:
@@ -87,26 +74,6 @@ def _fill(read: Callable[[memoryview], int], room: memoryview) -> int:
     while filled < len(room) and (got := read(room[filled:])):
         filled += got
     return filled
-
-
-def _reader(file: BinaryIO) -> Callable[[memoryview], int]:
-    """Return what fills the beginning of a buffer, and says how much of it."""
-    if not isinstance(file, _ReadsInto):
-        return partial(_copy, file)
-    return partial(_read_into, file)
-
-
-def _read_into(file: _ReadsInto, room: memoryview) -> int:
-    got = file.readinto(room)
-    if got is None:
-        raise BlockingIOError("the file has no data now, and does not wait for it")
-    return got
-
-
-def _copy(file: BinaryIO, room: memoryview) -> int:
-    data = file.read(len(room))
-    room[: len(data)] = data
-    return len(data)
 
 
 def upper_halves(data: Patterns) -> Patterns:

@@ -15,10 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooldiag.census.counting import CHUNK_BYTES, PATTERN_LIMIT, BlockPlan, take_census
+from pooldiag.census.elements import CHUNK_BYTES
+from pooldiag.census.file_counts import take_census
 from pooldiag.census.layouts import LAYOUTS, ByteOrder, CensusError, FloatLayout, Layout
+from pooldiag.census.patterns import PATTERN_LIMIT
+from pooldiag.census.places import BlockPlan
 from pooldiag.errors import PooldiagError
-from pooldiag.model.census import Blocks, Census, Element, NanRuns, PatternCount
+from pooldiag.model.counts import Blocks, Census, Element, NanRuns, PatternCount
 from tests.census.oracle import comparable, pack, slow_census
 
 F32 = LAYOUTS["f32"]
@@ -497,7 +500,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     script = f"""
 import re
 from pathlib import Path
-from pooldiag.census.counting import take_census
+from pooldiag.census.file_counts import take_census
 from pooldiag.census.layouts import LAYOUTS
 def peak_kib():  # of this program alone; what getrusage says a child may inherit
     return int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
@@ -512,6 +515,6 @@ print(peak_kib() - before)
 
 def test_numpy_is_imported_only_to_count() -> None:
     script = "import sys, pooldiag.census.{}; sys.exit('numpy' in sys.modules)"
-    modules = ("layouts", "fills", "findings", "printed", "dlpack", "counting")
+    modules = ("layouts", "fills", "findings", "printed_lines", "dlpack", "buffers", "tensors", "file_counts")
     imported = [subprocess.run([sys.executable, "-c", script.format(name)], check=False).returncode for name in modules]
-    assert imported == [0, 0, 0, 0, 0, 1]
+    assert imported == [0] * 7 + [1]

@@ -1,8 +1,8 @@
-"""Census lines that a target prints itself: `video: n=1024 nan=1024 inf=0 zero=0`."""
+"""A census in one line, as a target prints it and as a watch does: `video: n=1024 nan=1024 inf=0 zero=0`."""
 
 import re
 
-from pooldiag.model.census import PrintedCensus
+from pooldiag.model.counts import PrintedCensus
 
 _LINE_LIMIT = 1000
 # The name stands between the last `: ` before it (a log prefix) and its own colon; then come `key=value` pairs alone.
@@ -23,6 +23,11 @@ def parse_census_line(line: bytes) -> PrintedCensus | None:
     if n is None or nan is None or nan + (inf or 0) + (zero or 0) > n:
         return None
     return PrintedCensus(name=found["name"], n=n, nan=nan, inf=inf or 0, zero=zero or 0)
+
+
+def census_line(census: PrintedCensus) -> str:
+    """Write such a line."""
+    return f"{census.name}: n={census.n} nan={census.nan} inf={census.inf} zero={census.zero}"
 
 
 def _number(text: str | None) -> int | None:

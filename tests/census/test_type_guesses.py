@@ -8,9 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from pooldiag.census.files import FORMATS
-from pooldiag.census.files.base import Declared
-from pooldiag.census.guessing import PIECES, SAMPLE_BYTES, guess_file, guess_types, sample_of
+from pooldiag.census.files.format import Declared
 from pooldiag.census.layouts import CensusError
+from pooldiag.census.type_guesses import PIECES, SAMPLE_BYTES, guess_file, guess_types, sample_of
 from pooldiag.model.censuses import TypeGuesses
 
 GENERATOR = np.random.default_rng(1)
@@ -113,7 +113,7 @@ def test_an_offset_far_into_a_stream_is_refused() -> None:
             return False
 
     with pytest.raises(CensusError, match="too far into a stream"):
-        guess_file(Stream(bytes(100)), Declared(offset=2**30), path="x", suffix="", wanted=FORMATS["raw"])
+        guess_file(Stream(bytes(100)), Declared(offset=2**30), path="x", wanted=FORMATS["raw"])
 
 
 @pytest.mark.parametrize("dtype", [np.float16, BF16])

@@ -12,6 +12,8 @@ from pooldiag.model.cases import Order, OrderKind, Selection
 from pooldiag.model.outcomes import CaseStatus
 from tests.frameworks.binaries import DOCTEST, LIMIT_SECONDS, Binary
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def zoo(examples_build: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Binary:

@@ -5,7 +5,8 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,24 @@ def default_signals() -> Iterator[None]:
     yield
     for number, handler in zip(numbers, before, strict=True):
         signal.signal(number, handler)
+
+
+@pytest.fixture(scope="session")
+def compiled() -> Callable[..., Path]:
+    """Compile C++ once for all sessions: what is made is named by all that it is made from."""
+
+    def compile_(name: str, source: str, *flags: str, includes: tuple[Path, ...] = ()) -> Path:
+        words = ["g++", "-x", "c++", "-", *flags]
+        contents = (*words, source, *(path.read_text() for path in includes))
+        path = ROOT / "build" / "tests" / f"{name}-{sha256(repr(contents).encode()).hexdigest()[:16]}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{path}.lock", timeout=BUILD_LIMIT_SECONDS):
+            if not path.exists():
+                subprocess.run([*words, "-o", f"{path}.new"], input=source.encode(), check=True)
+                os.replace(f"{path}.new", path)
+        return path
+
+    return compile_
 
 
 @pytest.fixture(scope="session")

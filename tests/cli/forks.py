@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pooldiag
@@ -41,13 +42,14 @@ def _early(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 _ENVIRONMENT = dict(os.environ)
+_ONE_AT_A_TIME = Lock()  # a test may ask from several threads
 
 
 def run(
     words: tuple[str, ...], *, cwd: Path, environment: Mapping[str, str], limit_seconds: float
 ) -> subprocess.CompletedProcess[bytes]:
     """Run `pooldiag` with these words, its output in files; as `subprocess.run` does it."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, _ONE_AT_A_TIME:
         message = json.dumps({"words": words, "cwd": str(cwd), "environment": dict(environment)})
         code = server().code(message.encode(), (out.fileno(), err.fileno()), limit_seconds)
         texts = [os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0) for file in (out, err)]

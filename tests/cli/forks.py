@@ -139,6 +139,7 @@ def main() -> None:
         os.environ.clear()
         os.environ.update(asked["environment"])
         sys.argv = [str(MAIN), *asked["words"]]
+        sys.modules["__main__"].__package__ = pooldiag.__name__  # the help says how the program was started
         import_module("pooldiag.cli").main()
 
 

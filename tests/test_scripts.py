@@ -280,11 +280,14 @@ def checked(checkout: FakeCheckout) -> FakeCheckout:
 
 def test_check_runs_format_lint_types_and_tests(checked: FakeCheckout) -> None:
     checked.write("scripts/measure", "#!/usr/bin/env python3\n")
-    assert checked.run("scripts/check", "-k", "a b").returncode == 0
+    checked.write("scripts/shared.py", '"""What commands share."""\n')
+    checked.path.joinpath("scripts/__pycache__").mkdir()
+    done = checked.run("scripts/check", "-k", "a b")
+    assert (done.returncode, done.stderr) == (0, "")
     assert checked.calls == [
         "ruff format --check . scripts/measure",
         "ruff check . scripts/measure",
-        "mypy --scripts-are-modules pooldiag tests scripts/measure",
+        "mypy --scripts-are-modules pooldiag tests scripts/measure scripts/shared.py",
         f"pytest {ON_ALL_PROCESSORS}: --cov -k a b",
     ]
 

@@ -516,6 +516,7 @@ def test_poison_that_is_no_byte_is_refused(blind: Target, value: str) -> None:
     assert ran.err == f"[devicepool] VT_POOL_POISON={value} is not a number from 0 to 255\n"
 
 
+@pytest.mark.slow
 def test_cuda_backend_compiles(tmp_path: Path) -> None:
     if shutil.which("nvcc") is None:
         pytest.skip("nvcc is not on PATH: CudaBackend was not compiled")

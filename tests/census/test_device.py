@@ -38,15 +38,13 @@ NVRTC_SUCCESS = 0
 
 
 @pytest.fixture(scope="module")
-def emulator(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+def emulator(compiled: Callable[..., Path]) -> ctypes.CDLL:
     """Compile the kernel for this CPU."""
-    compiler = shutil.which("g++")
-    if compiler is None:
+    if shutil.which("g++") is None:
         pytest.skip("no g++ to compile the emulator")
-    library = tmp_path_factory.mktemp("emulator") / "emulator.so"
-    source = Path(__file__).with_name("emulator.cpp")
+    source = Path(__file__).with_name("emulator.cpp").read_text()
     flags = ["-std=c++20", "-O1", "-shared", "-fPIC", "-pthread", f'-DKERNEL="{KERNEL}"']
-    subprocess.run([compiler, *flags, "-o", str(library), str(source)], check=True, timeout=120)
+    library = compiled("emulator", source, *flags, includes=(KERNEL,))
     return ctypes.CDLL(str(library))
 
 

@@ -30,7 +30,18 @@ ONE = 0x3F800000
 IN_A_CHUNK = CHUNK_BYTES // F32.item_bytes
 FLOATS = {name: layout for name, layout in LAYOUTS.items() if isinstance(layout, FloatLayout)}
 SMALL = [name for name, layout in LAYOUTS.items() if layout.bits <= 16]
-layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+QUICK = {"f32", "bf16", "e4m3fn", "i8"}  # the layouts whose corners are tried in pairs every time
+each_small = pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if name in {"f16", "i16", "u16"} else []) for name in SMALL],
+)
+each_in_pairs = pytest.mark.parametrize(
+    "layout",
+    [
+        pytest.param(layout, id=name, marks=[] if name in QUICK else [pytest.mark.slow])
+        for name, layout in LAYOUTS.items()
+    ],
+)
 names = st.sampled_from(sorted(LAYOUTS))
 
 
@@ -76,7 +87,7 @@ def corners(layout: Layout) -> list[int]:
     return sorted(near | {pattern | layout.sign for pattern in near})
 
 
-@pytest.mark.parametrize("name", SMALL)
+@each_small
 def test_all_patterns_of_a_small_type(name: str) -> None:
     layout = LAYOUTS[name]
     patterns = list(range(1 << layout.bits))
@@ -85,7 +96,7 @@ def test_all_patterns_of_a_small_type(name: str) -> None:
     assert same_as_the_oracle(patterns, layout)
 
 
-@pytest.mark.parametrize("name", SMALL)
+@each_small
 def test_each_pattern_of_a_small_type_alone_and_beside_another(name: str) -> None:
     layout = LAYOUTS[name]
     patterns = {*range(0, 1 << layout.bits, 1 if layout.bits < 16 else 997), *corners(layout)}
@@ -94,7 +105,7 @@ def test_each_pattern_of_a_small_type_alone_and_beside_another(name: str) -> Non
     assert [each for each in patterns if not same_as_the_oracle([other, each], layout)] == []
 
 
-@layouts
+@each_in_pairs
 def test_corners_in_pairs(layout: Layout) -> None:
     found = corners(layout)
     pairs = [[first, second] for first in found for second in found]
@@ -108,7 +119,7 @@ def test_any_patterns(name: str, data: st.DataObject) -> None:
     assert same_as_the_oracle(data.draw(st.lists(any_pattern, max_size=40)), layout)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])
 def test_random_files_in_small_chunks(seed: int) -> None:
     """Count 250 files of any type and byte order, in chunks of a few elements, with a map of blocks."""
     chance = random.Random(seed)

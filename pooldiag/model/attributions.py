@@ -86,12 +86,12 @@ class Attribution:
     runs would tell the candidates apart and are missing. `rule` says in words why the runs ended.
     """
 
-    signature: Signature | None
     status: Status
     mechanism: str | None = None
     confidence: float | None = None
     rate: Rate | None = None
     rule: str | None = None
+    signature: Signature | None
     candidates: tuple[Candidate, ...] = ()
     ruled_out: tuple[RuledOut, ...] = ()
     not_established: tuple[str, ...] = ()

@@ -81,16 +81,16 @@ class Found:
     being `polluters`. `setters` are for a victim that is red alone: with them it is green.
     """
 
-    victim: str | None = None
-    named_by: NamedBy | None = None
-    signature: Signature | None = None
-    position: int | None = None
     prefix: int | None = None
     smallest: bool = True
+    victim: str | None = None
+    named_by: NamedBy | None = None
+    position: int | None = None
+    signature: Signature | None = None
     polluters: tuple[str, ...] = ()
-    sets: tuple[tuple[str, ...], ...] = ()
     cleaners: tuple[str, ...] = ()
     setters: tuple[str, ...] = ()
+    sets: tuple[tuple[str, ...], ...] = ()
     red_alone: bool = False
     noisy: bool = False
     confidence: float | None = None
@@ -110,7 +110,6 @@ class BisectReport:
     `confirmations` about the whole order.
     """
 
-    session: Session
     status: BisectStatus
     found: Found = Found()
     reason: str | None = None  # what is not established, and why
@@ -128,6 +127,7 @@ class BisectReport:
     attribution: AttributeReport | None = None
     confirmations: tuple[Confirmation, ...] = ()
     next: NextCommand | None = None
+    session: Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +163,6 @@ class ShortestPrefix:
 class OrdersReport:
     """Which orders are red, and how."""
 
-    session: Session
     asked: int = 0  # orders that are to be run; 0: not known yet
     orders: tuple[OrderResult, ...] = ()
     shortest: ShortestPrefix | None = None
@@ -171,3 +170,4 @@ class OrdersReport:
     runs: int = 0
     cases_run: int = 0
     next: NextCommand | None = None
+    session: Session

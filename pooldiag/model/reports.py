@@ -132,7 +132,6 @@ class AttributeReport:
     runs. `mechanisms` are the rows that the ids in it may name.
     """
 
-    session: Session
     attribution: Attribution
     others: tuple[Attribution, ...] = ()
     arms: tuple[ArmResult, ...] = ()
@@ -140,3 +139,4 @@ class AttributeReport:
     reproducer: str | None = None
     next: NextCommand | None = None
     mechanisms: tuple[Mechanism, ...] = ()
+    session: Session

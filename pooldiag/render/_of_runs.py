@@ -1,15 +1,14 @@
 """What other rooms need of this one to tell of runs; a census does without it, and starts in less time."""
 
-from pooldiag.render._bisect_words import best, phase
 from pooldiag.render._facts import runs_of
-from pooldiag.render._orders_words import red_orders
-from pooldiag.render._renderer import Renderer, Report, RunReport
-from pooldiag.render._words import assertions, cases, duration, rate, result, run_line, seconds
-from pooldiag.render.json import JsonReports
+from pooldiag.render._renderer import Report, RunReport
+from pooldiag.render._run_json import JsonReports
+from pooldiag.render.reports._runs import assertions, cases, duration, rate, result, run_line, seconds
+from pooldiag.render.reports.bisect import best, phase
+from pooldiag.render.reports.orders import red_orders
 
 __all__ = [
     "JsonReports",
-    "Renderer",
     "Report",
     "RunReport",
     "assertions",

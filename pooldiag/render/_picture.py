@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pooldiag.model.census import Blocks, Census
-from pooldiag.render._words import count
+from pooldiag.model.words import count
 
 STRIP_LINE = 64  # cells of a strip beside one another, where it has several lines
 _SHADES = ("·", "░▒▓", "█", "∞")  # nothing, some of it by thirds, all of it, infinities alone

@@ -1,39 +1,38 @@
-"""What the outputs of the arms hold, in words: equal bytes once, however many arms wrote them."""
+"""What the outputs of the arms hold: equal bytes once, however many arms wrote them."""
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from pooldiag.model.census import Census, Element, PrintedCensus
+from pooldiag.model.census import Census, PrintedCensus
 from pooldiag.model.readings import Reading
 from pooldiag.model.reports import ArmResult, AttributeReport
-
-_PATTERNS_SHOWN = 8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutputWords:
-    """One declared output: what it is, and for each content the arms that wrote it and lines about it."""
-
-    title: str
-    contents: tuple[tuple[str, tuple[str, ...]], ...]
+from pooldiag.render.blocks import Block, Items, Section, Text
+from pooldiag.render.reports._tensors import PATTERNS_SHOWN, elements, number
 
 
-def outputs(report: AttributeReport) -> Iterator[OutputWords]:
-    """Yield the declared outputs, as the shown run of each arm wrote them."""
+def outputs(report: AttributeReport) -> Iterator[Section]:
+    """Yield the declared outputs, as the shown run of each arm wrote them, and the census lines that were printed."""
+    problems = (Text(line) for line in _problems(report))
+    parts: tuple[Block, ...] = (*_contents(report), *problems, *_printed(report))
+    if parts:
+        yield Section(title="Outputs", blocks=parts, detail=True)
+
+
+def _contents(report: AttributeReport) -> Iterator[Section]:
     by_path: dict[str, dict[str, tuple[list[str], Census]]] = {}
     for arm in _telling(report):
         for census, path in _censuses(arm):
             roles, _ = by_path.setdefault(path, {}).setdefault(census.sha256, ([], census))
             roles.append(str(arm.arm.role))
     for path, contents in by_path.items():
-        yield OutputWords(
-            title=f"{path}, {', '.join(sorted({census.dtype for _, census in contents.values()}))}",
-            contents=tuple((_writers(roles), tuple(census_lines(census))) for roles, census in contents.values()),
+        dtypes = ", ".join(sorted({census.dtype for _, census in contents.values()}))
+        lists = tuple(
+            Section(title=f"{_writers(roles)}:", blocks=(Items(tuple(_census_lines(census))),), label=True)
+            for roles, census in contents.values()
         )
+        yield Section(title=f"{path}, {dtypes}", blocks=lists, label=True)
 
 
-def problems(report: AttributeReport) -> Iterator[str]:
+def _problems(report: AttributeReport) -> Iterator[str]:
     """Yield the declared outputs that are absent or could not be counted."""
     groups: dict[str, list[str]] = {}
     for arm in _telling(report):
@@ -44,13 +43,15 @@ def problems(report: AttributeReport) -> Iterator[str]:
     yield from (f"{words} ({', '.join(roles)})" for words, roles in groups.items())
 
 
-def printed(report: AttributeReport) -> Iterator[str]:
+def _printed(report: AttributeReport) -> Iterator[Section]:
     """Yield the census lines that the target printed, equal ones once."""
     groups: dict[str, list[str]] = {}
     for arm in _telling(report):
         for line in arm.shown.outcome.printed if arm.shown is not None else ():
             groups.setdefault(_printed_words(line), []).append(str(arm.arm.role))
-    yield from (f"{words} ({', '.join(roles)})" for words, roles in groups.items())
+    if groups:
+        lines = tuple(f"{words} ({', '.join(roles)})" for words, roles in groups.items())
+        yield Section(title="printed by the target", blocks=(Items(lines),), label=True)
 
 
 def _telling(report: AttributeReport) -> Iterator[ArmResult]:
@@ -70,32 +71,21 @@ def _writers(roles: list[str]) -> str:
     return ", ".join(roles) + (" (identical bytes)" if len(roles) > 1 else "")
 
 
-def census_lines(census: Census) -> Iterator[str]:
+def _census_lines(census: Census) -> Iterator[str]:
     """Say a census in a few lines; what is not there is left out, but never a zero of NaN and infinity."""
-    absmax = "none is finite" if census.absmax is None else f"{number(census.absmax)}"
+    absmax = "none is finite" if census.absmax is None else number(census.absmax)
     yield f"n={census.n} nan={census.nan} inf={census.inf} zero={census.zero} absmax: {absmax}"
     if census.first:
-        yield f"first {len(census.first)}: {_elements(census.first)}"
+        yield f"first {len(census.first)}: {elements(census.first)}"
     if census.nan_patterns:
         yield f"NaN patterns: {_patterns(census)}"
 
 
-def _elements(elements: tuple[Element, ...]) -> str:
-    words = [f"{number(element.value)}({element.bits})" for element in elements]
-    return f"all {words[0]}" if len(set(words)) == 1 and len(words) > 1 else ", ".join(words)
-
-
 def _patterns(census: Census) -> str:
-    patterns = census.nan_patterns
-    shown = ", ".join(f"{pattern.bits} ({pattern.count}/{census.nan})" for pattern in patterns[:_PATTERNS_SHOWN])
-    more = len(patterns) - _PATTERNS_SHOWN
+    shown = ", ".join(f"{one.bits} ({one.count}/{census.nan})" for one in census.nan_patterns[:PATTERNS_SHOWN])
+    more = len(census.nan_patterns) - PATTERNS_SHOWN
     return shown + (f", and {more} more" if more > 0 else "")
 
 
 def _printed_words(line: PrintedCensus) -> str:
     return f"{line.name}: n={line.n} nan={line.nan} inf={line.inf} zero={line.zero}"
-
-
-def number(value: float) -> str:
-    """Say a value of a tensor; a NaN or an infinity is named."""
-    return f"{value:.7g}" if math.isfinite(value) else str(value)

@@ -1,11 +1,8 @@
-"""A bisection in words: the answer, both ends of each claim, and what the whole order makes of the arms.
-
-All of it is plain text that may hold outside text as it came: a layout passes it through `visible`.
-"""
+"""The report of `bisect`: the answer, both ends of each claim, the arms on the minimal set, the whole order again."""
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 
 from pooldiag.model.attributions import Status
 from pooldiag.model.bisections import BisectReport, BisectStatus, BothEnds, CheckedCommand, Found, NamedBy, Tried
@@ -13,10 +10,11 @@ from pooldiag.model.cases import Case
 from pooldiag.model.outcomes import CaseStatus
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import Blockage, Run
-from pooldiag.model.words import percent
-from pooldiag.render import _words as words
+from pooldiag.model.words import capital, count, listed, percent
 from pooldiag.render._facts import place_of, runs_of
-from pooldiag.render._headline import Headline, Tone
+from pooldiag.render.blocks import Answer, Block, Blocks, Cell, Column, Items, Row, Section, Table, Tone, facts, items
+from pooldiag.render.reports import _runs as words
+from pooldiag.render.reports import attribute
 
 POLLUTERS_IN_A_SENTENCE = 2
 CASES_DIFFERING_SHOWN = 8
@@ -41,6 +39,84 @@ _NAMED_BY = {
     NamedBy.USER: "as asked for",
     NamedBy.SEARCH: "found by search: the red names no case",
 }
+ENDS = (
+    Column(title="What ran"),
+    Column(title="Reading"),
+    Column(title="Red", right=True),
+    Column(title="Cases", right=True),
+)
+_WHOLE = (
+    Column(title="Arm"),
+    Column(title="Result"),
+    Column(title="Cases", right=True),
+    Column(title="Assertions"),
+    Column(title="Seconds", right=True),
+)
+
+
+def blocks(report: BisectReport) -> Blocks:
+    """Return the whole report."""
+    return (
+        replace(_answer(report), interruption=_interruption(report)),
+        facts(_rows(report)),
+        *_both_ends(report),
+        *items("Independent sets of polluters, each of them enough", _sets(report.found)),
+        *items("Other reds, not followed", map(str, report.others)),
+        *_arms(report),
+        *_whole(report),
+        *words.notes(report.session),
+        *words.commands(*_named(report), following=report.next, session=report.session),
+    )
+
+
+def _rows(report: BisectReport) -> Iterator[tuple[str, str]]:
+    yield from _victim(report)
+    yield from _so_far(report)
+    yield "Target", words.target(report.session.target)
+    yield "Runs", _runs(report)
+    yield from _cost(report)
+    yield from _sure(report)
+
+
+def _both_ends(report: BisectReport) -> Iterator[Section]:
+    if found := tuple(_ends(report.found)):
+        proven = report.status is BisectStatus.FOUND
+        title = "Both ends, as they were run" if proven else "As far as it was run"
+        yield Section(title=title, blocks=(Table(columns=ENDS, rows=found),))
+
+
+def _arms(report: BisectReport) -> Iterator[Section]:
+    """Yield what `attribute` tells, of the minimal set."""
+    found = report.attribution
+    if found is None:
+        return
+    certain = tuple(attribute.sure(found))
+    parts = (*([facts(certain)] if certain else []), *attribute.evidence(found))
+    verdict = words.inside_a_sentence(attribute.answer(found).title)
+    yield Section(title=f"The arms on the minimal set: {verdict}", blocks=parts)
+
+
+def _whole(report: BisectReport) -> Iterator[Section]:
+    """Yield the whole order under the arms that clear the minimal set."""
+    if not report.confirmations:
+        return
+    first = () if report.whole is None else (_whole_row(AS_IT_IS, report.whole, None),)
+    rows = (*first, *(_whole_row(str(one.arm.role), one.run, one.sight) for one in report.confirmations))
+    parts: list[Block] = [Table(columns=_WHOLE, rows=rows)]
+    if lines := (*_reconciled(report), *_doubtful(report)):
+        parts.append(Items(lines))
+    yield Section(title="The arms on the whole order", blocks=tuple(parts))
+
+
+def _whole_row(arm: str, run: Run, sight: Sight | None) -> Row:
+    numbers = (words.cases(run.outcome), words.assertions(run.outcome), words.seconds(run.seconds))
+    return Cell(arm), words.reading_cell(_result(run, sight)), *map(Cell, numbers)
+
+
+def _named(report: BisectReport) -> Iterator[tuple[str, str]]:
+    for color, command in (("red", report.reproducer), ("green", report.green_command)):
+        if command is not None:
+            yield shows(color, command), command.line
 
 
 def phase(key: str) -> str:
@@ -48,7 +124,7 @@ def phase(key: str) -> str:
     return _PHASES.get(key, key)
 
 
-def headline(report: BisectReport) -> Headline:
+def _answer(report: BisectReport) -> Answer:
     """Say the answer."""
     match report.status:
         case BisectStatus.BLOCKED:
@@ -59,38 +135,40 @@ def headline(report: BisectReport) -> Headline:
             return _green(report)
         case BisectStatus.FOUND:
             title = f"Found: {_red(report)}, {_prefix(report.found)}, {_cause(report.found)}"
-            return Headline(tone=Tone.RED, title=title, lines=(*_attributed(report), *_doubt(report)))
+            return Answer(tone=Tone.RED, title=title, lines=(*_attributed(report), *_doubt(report)))
         case BisectStatus.UNRESOLVED:
             return _unresolved(report)
 
 
-def interruption(report: BisectReport) -> str | None:
+def _interruption(report: BisectReport) -> str | None:
     """Say that a report is partial; None for a whole one."""
     if not report.session.partial:
         return None
-    return f"Interrupted: this report is partial, it has {words.count(report.runs, 'run')} of the search."
+    return f"Interrupted: this report is partial, it has {count(report.runs, 'run')} of the search."
 
 
-def _green(report: BisectReport) -> Headline:
+def _green(report: BisectReport) -> Answer:
     whole = report.whole
     measured = "" if whole is None else f"{words.denominators(whole.outcome)}, "
     victim = "" if report.found.victim is None else f"; {report.found.victim} is green, too"
-    title = f"Green: {measured}nothing red in {words.count(report.runs, 'run')}{victim}"
-    reason = () if report.reason is None else (words.capital(words.sentence(report.reason)),)
-    return Headline(tone=Tone.GREEN, title=title, lines=(*reason, *(() if whole is None else words.hollow(whole))))
+    title = f"Green: {measured}nothing red in {count(report.runs, 'run')}{victim}"
+    reason = () if report.reason is None else (capital(words.sentence(report.reason)),)
+    return Answer(
+        tone=Tone.GREEN, title=title, lines=(*reason, *(() if whole is None else words.vacuous_passes(whole)))
+    )
 
 
-def _unresolved(report: BisectReport) -> Headline:
+def _unresolved(report: BisectReport) -> Answer:
     if report.found.signature is None and report.found.victim is None:
-        title = f"Nothing red so far, in {words.count(report.runs, 'run')}" if report.session.partial else "Unresolved"
+        title = f"Nothing red so far, in {count(report.runs, 'run')}" if report.session.partial else "Unresolved"
         reason = "" if report.reason is None else f": {report.reason}"
-        return Headline(tone=Tone.OPEN, title=f"{title}{reason}")
+        return Answer(tone=Tone.OPEN, title=f"{title}{reason}")
     title = f"Red, unresolved: {_red(report)}, {_prefix(report.found)}"
     goes_on = "" if report.next is None else ": the command under Next goes on from here"
     first = f"First, let it run to its end{goes_on}." if report.session.partial else ""
     why = "" if report.reason is None else f"Not established: {words.sentence(report.reason)}"
     suspects = f"Suspected, not proven: {_some(report.found.polluters)}." if report.found.polluters else ""
-    return Headline(tone=Tone.OPEN, title=title, lines=tuple(line for line in (why, suspects, first) if line))
+    return Answer(tone=Tone.OPEN, title=title, lines=tuple(line for line in (why, suspects, first) if line))
 
 
 def _red(report: BisectReport) -> str:
@@ -124,7 +202,7 @@ def _some(names: tuple[str, ...]) -> str:
     """Name one or two cases; count more, which stand below."""
     if len(names) > POLLUTERS_IN_A_SENTENCE:
         return f"named below, {len(names)} together"
-    return words.listed(names) + (" together" if len(names) > 1 else "")
+    return listed(names) + (" together" if len(names) > 1 else "")
 
 
 def _attributed(report: BisectReport) -> Iterator[str]:
@@ -136,7 +214,7 @@ def _attributed(report: BisectReport) -> Iterator[str]:
         yield "The arms on the minimal set saw nothing red."
         return
     mechanism = found.attribution.mechanism
-    cause = "the cause is open" if mechanism is None else words.named(found, mechanism)
+    cause = "the cause is open" if mechanism is None else attribute.named(found, mechanism)
     yield f"The arms on the minimal set, {found.attribution.status}: {cause}."
     if report.confirmations:
         yield f"On the whole order {_confirmed(report)}."
@@ -148,8 +226,8 @@ def _confirmed(report: BisectReport) -> str:
     counts = {words.denominators(one.run.outcome) for one in greens}
     measured = f", {counts.pop()}" if len(counts) == 1 else ", with counts that differ"
     others = tuple(str(one.arm.role) for one in report.confirmations if one.sight is not Sight.GREEN)
-    green = f"green under {words.listed(tuple(str(one.arm.role) for one in greens))}{measured}" if greens else ""
-    return "; ".join(part for part in (green, f"not green under {words.listed(others)}" if others else "") if part)
+    green = f"green under {listed(str(one.arm.role) for one in greens)}{measured}" if greens else ""
+    return "; ".join(part for part in (green, f"not green under {listed(others)}" if others else "") if part)
 
 
 def _doubt(report: BisectReport) -> Iterator[str]:
@@ -160,7 +238,7 @@ def _doubt(report: BisectReport) -> Iterator[str]:
         yield from (f"No command line is known that shows it {color}." for color, line in named if line is None)
 
 
-def victim(report: BisectReport) -> Iterator[tuple[str, str]]:
+def _victim(report: BisectReport) -> Iterator[tuple[str, str]]:
     """Yield the victim, and the cases that turn it red or green, each with its place in the order."""
     found = report.found
     if found.victim is not None:
@@ -197,13 +275,13 @@ def _smallest(found: Found) -> str | None:
     return f"{found.prefix}: red, and one shorter is green; {why}, so a smaller one may be red, too"
 
 
-def sets(found: Found) -> Iterator[str]:
+def _sets(found: Found) -> Iterator[str]:
     """Yield the independent sets of polluters where there are several: each of them is enough."""
     if len(found.sets) > 1:
         yield from ("; ".join(names) for names in found.sets)
 
 
-def runs(report: BisectReport) -> str:
+def _runs(report: BisectReport) -> str:
     """Say what the runs were spent on."""
     arms = 0 if report.attribution is None else len(runs_of(report.attribution))
     parts = (
@@ -212,24 +290,24 @@ def runs(report: BisectReport) -> str:
         f"{len(report.confirmations)} of the whole order" if report.confirmations else "",
     )
     said = ", ".join(part for part in parts if part)
-    return words.spent(f"{said}," if "," in said else said, report.session.seconds, report.session.lock)
+    return words.spent(f"{said}," if "," in said else said, report.session)
 
 
-def cost(report: BisectReport) -> Iterator[tuple[str, str]]:
+def _cost(report: BisectReport) -> Iterator[tuple[str, str]]:
     """Yield what the search cost in cases, and which of its runs were not made now."""
     if not report.runs:
         return
     suite = None if report.whole is None else report.whole.outcome.selected
     times = "" if not suite else f", {report.cases_run / suite:.1f} times the {suite} of the order"
     recalled = f"; {report.recalled}/{report.runs} runs recalled" if report.recalled else ""
-    beside = f"; {words.count(report.speculative, 'run')} beside it not needed" if report.speculative else ""
-    yield "Search", f"{words.count(report.cases_run, 'case')} run{times}{recalled}{beside}"
+    beside = f"; {count(report.speculative, 'run')} beside it not needed" if report.speculative else ""
+    yield "Search", f"{count(report.cases_run, 'case')} run{times}{recalled}{beside}"
     if report.probed:
         phases = Counter(one.phase for one in report.probed)
         yield "", f"runs by purpose: {', '.join(f'{made} {key}' for key, made in phases.items())}"
 
 
-def so_far(report: BisectReport) -> Iterator[tuple[str, str]]:
+def _so_far(report: BisectReport) -> Iterator[tuple[str, str]]:
     """Yield the best so far of a search that did not come to its end."""
     if report.status is not BisectStatus.FOUND and (known := best(report.red_with, report.green_with)):
         yield "So far", known
@@ -237,13 +315,13 @@ def so_far(report: BisectReport) -> Iterator[tuple[str, str]]:
 
 def best(red_with: int | None, green_with: int | None) -> str:
     """Say what a search knows: `red with 12 cases, green with 6`; an empty string where it knows nothing."""
-    red = "" if red_with is None else f"red with {words.count(red_with, 'case')}"
+    red = "" if red_with is None else f"red with {count(red_with, 'case')}"
     if green_with is None:
         return red
-    return f"{red}, green with {green_with}" if red else f"green with {words.count(green_with, 'case')}"
+    return f"{red}, green with {green_with}" if red else f"green with {count(green_with, 'case')}"
 
 
-def sure(report: BisectReport) -> Iterator[tuple[str, str]]:
+def _sure(report: BisectReport) -> Iterator[tuple[str, str]]:
     """Yield the confidence where runs disagreed: elsewhere it says nothing that the runs do not."""
     found = report.found
     if found.noisy and found.confidence is not None:
@@ -252,32 +330,23 @@ def sure(report: BisectReport) -> Iterator[tuple[str, str]]:
         yield "Sure", "not known; a selection disagreed with itself, so reds come by chance"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class End:
-    """One selection of a proof in words."""
-
-    ran: str
-    cases: int
-    reading: str
-    red: str
-
-
-def ends(found: Found) -> Iterator[End]:
+def _ends(found: Found) -> Iterator[Row]:
     """Yield both ends of the prefix and of the set, each selection once."""
     told: set[tuple[str, ...]] = set()
     for proof, is_prefix in ((found.prefix_proof, True), (found.set_proof, False)):
         for tried in () if proof is None else (proof.red, *proof.green):
             if tried.cases not in told:
                 told.add(tried.cases)
-                yield end(tried, first(len(tried.cases)) if is_prefix else _ran(tried, proof, found))
+                yield end_row(tried, first(len(tried.cases)) if is_prefix else _ran(tried, proof, found))
 
 
-def end(tried: Tried, ran: str) -> End:
+def end_row(tried: Tried, ran: str) -> Row:
     """Say how often a selection was red."""
     clear = tried.red + tried.green
     reading = "mixed" if tried.red and tried.green else "red" if tried.red else "green" if tried.green else "void"
     void = f", {tried.void} void" if tried.void else ""
-    return End(ran=ran, cases=len(tried.cases) + 1, reading=reading, red=f"{tried.red}/{clear}{void}")
+    red = Cell(f"{tried.red}/{clear}{void}")
+    return Cell(ran), words.reading_cell(reading), red, Cell(str(len(tried.cases) + 1))
 
 
 def _ran(tried: Tried, proof: BothEnds | None, found: Found) -> str:
@@ -290,7 +359,7 @@ def _ran(tried: Tried, proof: BothEnds | None, found: Found) -> str:
     if tried.cases == found.setters:
         return f"the state-setter{several}, then the victim"
     if proof is not None and (lacking := tuple(name for name in proof.red.cases if name not in tried.cases)):
-        return f"without {words.listed(lacking)}"
+        return f"without {listed(lacking)}"
     return f"{words.shortened(tried.cases)}, then the victim"
 
 
@@ -307,17 +376,17 @@ def first(size: int) -> str:
 def shows(color: str, command: CheckedCommand) -> str:
     """Say what a command line shows, and how it ended when it was run as it is printed."""
     tries = f" at try {command.tries}" if command.tries > 1 else ""
-    return f"Shows it {color} (run as printed: {command.ended}{tries}):"
+    return f"Shows it {color} (run as printed: {command.ended}{tries})"
 
 
-def result(run: Run, sight: Sight | None) -> str:
+def _result(run: Run, sight: Sight | None) -> str:
     """Say in one or two words how a run of the whole order looks."""
     if sight is None:
         return str(run.reading.reading)
     return words.look(run, sight)
 
 
-def reconciled(report: BisectReport) -> Iterator[str]:
+def _reconciled(report: BisectReport) -> Iterator[str]:
     """Yield how the counts of the whole order compare between the arms that are green, and what differs."""
     greens = {str(one.arm.role): one.run for one in report.confirmations if one.sight is Sight.GREEN}
     if not greens:
@@ -325,13 +394,13 @@ def reconciled(report: BisectReport) -> Iterator[str]:
     counts = dict.fromkeys(words.denominators(run.outcome) for run in greens.values())
     if len(counts) == 1:
         equal = "counts" if len(greens) == 1 else "count alike"
-        yield f"{words.listed(tuple(greens))} {equal} {next(iter(counts))}"
+        yield f"{listed(greens)} {equal} {next(iter(counts))}"
     else:
         yield "; ".join(f"{role} counts {words.denominators(run.outcome)}" for role, run in greens.items())
     as_it_is = {} if report.whole is None else {AS_IT_IS: report.whole}
     yield from _differing(as_it_is | greens)
-    hollow = words.grouped((name, role) for role, run in greens.items() for name in run.reading.vacuous)
-    yield from (f"{', '.join(roles)}: passed without an assertion: {name}" for name, roles in hollow)
+    vacuous = words.grouped((name, role) for role, run in greens.items() for name in run.reading.vacuous)
+    yield from (f"{', '.join(roles)}: passed without an assertion: {name}" for name, roles in vacuous)
 
 
 def _differing(by_arm: dict[str, Run]) -> Iterator[str]:
@@ -352,13 +421,13 @@ def _difference(case: Case, by_count: dict[int, list[str]]) -> str:
 
 
 def _where(arms: list[str]) -> str:
-    under = words.listed(tuple(arm for arm in arms if arm != AS_IT_IS))
+    under = listed(arm for arm in arms if arm != AS_IT_IS)
     parts = (AS_IT_IS if AS_IT_IS in arms else "", f"under {under}" if under else "")
     return " and ".join(part for part in parts if part)
 
 
-def doubtful(report: BisectReport) -> Iterator[str]:
+def _doubtful(report: BisectReport) -> Iterator[str]:
     """Yield what the runs of the whole order showed that is neither the red nor green."""
     for one in report.confirmations:
-        if words_of := words.particular(one.run, one.sight):
-            yield f"{one.arm.role}: {words_of}"
+        if said := words.particular(one.run, one.sight):
+            yield f"{one.arm.role}: {said}"

@@ -1,16 +1,33 @@
-"""A census in words."""
+"""The report of `census`: the answer, then each tensor of which there is something to tell, then what to do."""
 
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 
-from pooldiag.model.census import Census, Element
+from pooldiag.model.census import Census
 from pooldiag.model.censuses import CensusReport, CountedTensor, TypeGuess, TypeGuesses
 from pooldiag.model.comparisons import Comparison, Difference, LargestError, Sameness
-from pooldiag.render._headline import Headline, Tone
+from pooldiag.model.words import capital, count, percent
 from pooldiag.render._picture import place_in
-from pooldiag.render._words import capital, count
+from pooldiag.render.blocks import (
+    Answer,
+    Block,
+    Blocks,
+    Cell,
+    Column,
+    Command,
+    Picture,
+    Row,
+    Section,
+    Table,
+    Text,
+    Tone,
+    facts,
+    items,
+)
+from pooldiag.render.reports._tensors import PATTERNS_SHOWN, elements, number
 
-PATTERNS_SHOWN = 8
+DETAILS_SHOWN = 8  # tensors that are told whole
+GUESSES_SHOWN = 8
 NAMES_SHOWN = 8
 _TEN = 10
 
@@ -21,14 +38,109 @@ _SAME = {
     Sameness.DIFFERENT: "different",
 }
 
+_TENSORS = (
+    Column(title="Tensor"),
+    Column(title="Type"),
+    *(Column(title=title, right=True) for title in ("Elements", "NaN", "Inf", "Zero")),
+    Column(title="Range", wide=True),
+)
+_GUESSES = (
+    Column(title="Type"),
+    Column(title="Bits a byte", right=True),
+    Column(title="NaN", right=True),
+    Column(title="Range"),
+    Column(title="Against it"),
+)
 
-def headline(report: CensusReport) -> Headline:
+
+def blocks(report: CensusReport) -> Blocks:
+    """Return the whole report."""
+    interruption = "Interrupted: this report is partial." if report.partial else None
+    several = len(report.files) != 1
+    following = [] if report.next is None else [Command(f"Next ({report.next_purpose})", report.next)]
+    return (
+        replace(_answer(report), interruption=interruption),
+        *([_tensors(report)] if several and report.files else []),
+        *_details(report, titled=several),
+        *map(_guesses, report.guesses),
+        *items("Notes", _notes(report)),
+        *following,
+    )
+
+
+def _tensors(report: CensusReport) -> Table:
+    """Return a table of all tensors, a row each, and of what they are together."""
+    compared = [Column(title="Reference")] if report.reference is not None else []
+    columns = (*_TENSORS, *compared, Column(title="Says"))
+    rows = tuple(tuple(_cells(one, compared=bool(compared))) for one in report.files)
+    censuses = [one.census for one in report.files]
+    sums = zip(*((one.n, one.nan, one.inf, one.zero) for one in censuses), strict=True)
+    name = f"{count(len(censuses), 'tensor')} in {count(len({census.path for census in censuses}), 'file')}"
+    words = (name, "", *(str(sum(numbers)) for numbers in sums))
+    return Table(columns=columns, rows=rows, total=(*map(Cell, words), *[Cell("")] * (len(columns) - len(words))))
+
+
+def _cells(one: CountedTensor, *, compared: bool) -> Iterator[Cell]:
+    census = one.census
+    low, high = census.minimum, census.maximum
+    yield Cell(_called(census))
+    yield Cell(census.dtype, more=_shape(census).removeprefix(", shape"))
+    yield Cell(str(census.n))
+    yield from (Cell(str(bad), Tone.RED if bad else Tone.PLAIN) for bad in (census.nan, census.inf))
+    yield Cell(str(census.zero))
+    yield Cell("-" if low is None or high is None else f"{number(low)} to {number(high)}")
+    if compared:
+        yield Cell(_in_short(one))
+    yield Cell(_rules(one) or "-")
+
+
+def _details(report: CensusReport, *, titled: bool) -> Iterator[Block]:
+    """Yield each tensor of which there is something to tell; of one alone all there is."""
+    telling = [one for one in report.files if not titled or not one.is_clean]
+    for one in telling[:DETAILS_SHOWN]:
+        title = _called(one.census) if titled else None
+        yield Section(title=title, blocks=tuple(_detail(one, titled=titled)), detail=titled)
+    if (more := len(telling) - DETAILS_SHOWN) > 0:
+        yield Text(f"{more} more of which there is something to tell: name one, or --json tells them all.")
+
+
+def _detail(one: CountedTensor, *, titled: bool) -> Iterator[Block]:
+    name = () if titled else (("Tensor", _called(one.census)),)
+    yield facts((*name, *_facts(one), *_comparison_facts(one)))
+    if one.census.blocks is not None and one.census.n:
+        yield Section(title="Where they are", blocks=(Picture(one.census),))
+    yield from items("What it shows", _findings(one))
+    notes = (*one.census.notes, *(one.comparison.notes if one.comparison is not None else ()))
+    yield from items("About the counting", notes)
+
+
+def _guesses(one: TypeGuesses) -> Section:
+    """Return which types were tried, the best first."""
+    more = len(one.tried) - GUESSES_SHOWN
+    rest = [Text(f"{more} more were tried, which fit less: --json tells them.")] if more > 0 else []
+    table = Table(columns=_GUESSES, rows=tuple(map(_guess, one.tried[:GUESSES_SHOWN])))
+    return Section(title=_guess_title(one), blocks=(Text(one.why), table, *rest))
+
+
+def _guess(guess: TypeGuess) -> Row:
+    low, high = guess.minimum, guess.maximum
+    words = (
+        _type_of(guess),
+        f"{guess.bits_per_byte:.2f}",
+        f"{guess.nan}/{guess.n}",
+        "-" if low is None or high is None else f"{low:.3g} to {high:.3g}",
+        "; ".join(guess.doubts) or "-",
+    )
+    return tuple(map(Cell, words))
+
+
+def _answer(report: CensusReport) -> Answer:
     """Say the answer."""
     red = report.differs or report.first_not_finite is not None
     tone = Tone.RED if red else Tone.OPEN if report.problems or not _elements(report) else Tone.GREEN
     one = report.files[0] if len(report.files) == 1 else None
     title = _title_of_one(one, report) if one is not None else _title_of_many(report)
-    return Headline(tone=tone, title=title, lines=tuple(_lines(report, one)))
+    return Answer(tone=tone, title=title, lines=tuple(_lines(report, one)))
 
 
 def _elements(report: CensusReport) -> int:
@@ -37,16 +149,16 @@ def _elements(report: CensusReport) -> int:
 
 def _title_of_one(one: CountedTensor, report: CensusReport) -> str:
     census = one.census
-    of = f"of {count(census.n, 'element')} of {called(census)}"
+    of = f"of {count(census.n, 'element')} of {_called(census)}"
     if census.nan:
         return f"NaN: {census.nan} {of}" + (f"; infinity: {census.inf}" if census.inf else "")
     if census.inf:
         return f"Infinity: {census.inf} {of}"
     if one.differs and one.comparison is not None:
-        return f"Different: {called(census)} is not as {side(one.comparison)}; no NaN, no infinity"
+        return f"Different: {_called(census)} is not as {_side(one.comparison)}; no NaN, no infinity"
     if report.differs:
         return f"Different: {_alone(report)}; no NaN, no infinity"
-    return f"No NaN, no infinity: {of.removeprefix('of ')}" if census.n else f"No elements: {called(census)}"
+    return f"No NaN, no infinity: {of.removeprefix('of ')}" if census.n else f"No elements: {_called(census)}"
 
 
 def _title_of_many(report: CensusReport) -> str:
@@ -63,7 +175,9 @@ def _title_of_many(report: CensusReport) -> str:
         what = f"{different} of {tensors} against {report.reference}" if different else _alone(report)
         return f"Different: {what}; no NaN, no infinity"
     first = report.first_nan or report.first_not_finite
-    return capital(f"{', '.join(said)}; the first{' with NaN' if nan else ''} is {called(first)}" if first else said[0])
+    return capital(
+        f"{', '.join(said)}; the first{' with NaN' if nan else ''} is {_called(first)}" if first else said[0]
+    )
 
 
 def _lines(report: CensusReport, one: CountedTensor | None) -> Iterator[str]:
@@ -75,7 +189,7 @@ def _lines(report: CensusReport, one: CountedTensor | None) -> Iterator[str]:
 
 def _against(report: CensusReport, one: CountedTensor | None) -> str:
     if one is not None and one.comparison is not None:
-        return f"{capital(sameness(one.comparison))} against {side(one.comparison)}."
+        return f"{capital(_sameness(one.comparison))} against {_side(one.comparison)}."
     compared = [one.comparison for one in report.files if one.comparison is not None]
     different = sum(one.differs for one in report.files)
     verb = "differs" if 1 in {different, len(compared)} else "differ"
@@ -89,28 +203,28 @@ def _alone(report: CensusReport) -> str:
     return f"{alone} {'stands' if alone == 1 else 'stand'} on one side only"
 
 
-def called(census: Census) -> str:
+def _called(census: Census) -> str:
     """Name a tensor with its file."""
     return census.path if census.tensor is None else f"{census.path}::{census.tensor}"
 
 
-def facts(one: CountedTensor) -> Iterator[tuple[str, str]]:
+def _facts(one: CountedTensor) -> Iterator[tuple[str, str]]:
     """Yield what was counted, by name; a zero of NaN or infinity is never left out where there can be some."""
     census = one.census
-    yield "Type", f"{census.dtype}, {census.format}{shape(census)}, {count(census.n, 'element')}"
-    if not is_integer(census):
-        yield "NaN", of(census.nan, census.n) + (f", {census.nan_signalling} signalling" if census.nan else "")
-        yield "Infinity", of(census.inf, census.n) + (f", {census.negative_inf} negative" if census.inf else "")
-    yield "Zero", of(census.zero, census.n) + (f", {census.negative_zero} negative" if census.negative_zero else "")
-    if not is_integer(census):
-        yield "Subnormal", of(census.subnormal, census.n)
-    yield "Range", value_range(census)
+    yield "Type", f"{census.dtype}, {census.format}{_shape(census)}, {count(census.n, 'element')}"
+    if not _is_integer(census):
+        yield "NaN", _of(census.nan, census.n) + (f", {census.nan_signalling} signalling" if census.nan else "")
+        yield "Infinity", _of(census.inf, census.n) + (f", {census.negative_inf} negative" if census.inf else "")
+    yield "Zero", _of(census.zero, census.n) + (f", {census.negative_zero} negative" if census.negative_zero else "")
+    if not _is_integer(census):
+        yield "Subnormal", _of(census.subnormal, census.n)
+    yield "Range", _value_range(census)
     if census.first:
         yield f"First {len(census.first)}", elements(census.first)
     yield from _nan_facts(census)
     if census.dominant is not None and (census.dominant.count < census.n or not census.nan):
         exact = "" if census.dominant_exact else " or more"
-        yield "Dominant", f"{census.dominant.bits}, {of(census.dominant.count, census.n)}{exact}"
+        yield "Dominant", f"{census.dominant.bits}, {_of(census.dominant.count, census.n)}{exact}"
     if census.sha256:
         yield "SHA-256", census.sha256
 
@@ -118,36 +232,36 @@ def facts(one: CountedTensor) -> Iterator[tuple[str, str]]:
 def _nan_facts(census: Census) -> Iterator[tuple[str, str]]:
     if not census.nan:
         return
-    yield "NaN bits", patterns(census)
+    yield "NaN bits", _patterns(census)
     runs = census.nan_runs
     aligned = f", all at multiples of {runs.alignment}" if runs.count > 1 and (runs.alignment or 0) > 1 else ""
     first = "" if runs.first is None else f", the first at {place_in(runs.first, census.shape)}"
     yield "NaN runs", f"{runs.count}, the longest of {count(runs.longest, 'element')}{first}{aligned}"
-    yield "NaN even", f"{of(census.nan_at_even, census.nan)} at even indices"
+    yield "NaN even", f"{_of(census.nan_at_even, census.nan)} at even indices"
 
 
-def is_integer(census: Census) -> bool:
+def _is_integer(census: Census) -> bool:
     """Say whether the type has neither NaN nor infinities because it is an integer's."""
     return census.dtype == "bool" or census.dtype[:1] in {"i", "u"}
 
 
-def shape(census: Census) -> str:
+def _shape(census: Census) -> str:
     """Say the shape, if there is one."""
     return "" if census.shape is None or len(census.shape) <= 1 else f", shape {'x'.join(map(str, census.shape))}"
 
 
-def of(part: int, whole: int) -> str:
+def _of(part: int, whole: int) -> str:
     """Say a count with its denominator and its share."""
-    return f"{part}/{whole} ({share(part, whole)})" if part else f"0/{whole}"
+    return f"{part}/{whole} ({_share(part, whole)})" if part else f"0/{whole}"
 
 
-def share(part: int, whole: int) -> str:
+def _share(part: int, whole: int) -> str:
     """Say a share; what is not all is never 100 %, and what is not nothing never 0 %."""
-    percent = 100 * part / whole
-    return f"{percent:.2g} %" if percent < _TEN else f"{math.floor(percent * 10) / 10:g} %"
+    share = part / whole
+    return f"{100 * share:.2g} %" if 100 * share < _TEN else percent(share)
 
 
-def value_range(census: Census) -> str:
+def _value_range(census: Census) -> str:
     """Say the extremes of what is finite, and where they are."""
     if census.minimum is None or census.maximum is None or census.absmax is None:
         return "no element is finite" if census.n else "no elements"
@@ -158,13 +272,7 @@ def value_range(census: Census) -> str:
     return f"{number(census.minimum)}{low} to {number(census.maximum)}{high}; absmax {number(census.absmax)}{largest}"
 
 
-def elements(found: tuple[Element, ...]) -> str:
-    """Say values with their bits; equal ones once."""
-    words = [f"{number(element.value)}({element.bits})" for element in found]
-    return f"all {words[0]}" if len(set(words)) == 1 and len(words) > 1 else ", ".join(words)
-
-
-def patterns(census: Census) -> str:
+def _patterns(census: Census) -> str:
     """Say which NaN there are."""
     shown = [f"{pattern.bits} {pattern.count}/{census.nan}" for pattern in census.nan_patterns[:PATTERNS_SHOWN]]
     more = len(census.nan_patterns) - len(shown)
@@ -172,35 +280,30 @@ def patterns(census: Census) -> str:
     return ", ".join([*shown, *([rest] if more or not census.nan_patterns_complete else [])])
 
 
-def number(value: float) -> str:
-    """Say a value of a tensor; a NaN or an infinity is named, an integer is exact."""
-    return str(value) if isinstance(value, int) or not math.isfinite(value) else f"{value:.7g}"
-
-
-def findings(one: CountedTensor) -> Iterator[str]:
+def _findings(one: CountedTensor) -> Iterator[str]:
     """Yield what the rules say, each with how sure it is and where it is from."""
     for finding in (*one.census.findings, *(one.comparison.findings if one.comparison is not None else ())):
         yield f"{finding.rule} ({finding.confidence}): {finding.text}. Source: {finding.provenance}."
 
 
-def rules(one: CountedTensor) -> str:
+def _rules(one: CountedTensor) -> str:
     """Name the rules that say something."""
     found = (*one.census.findings, *(one.comparison.findings if one.comparison is not None else ()))
     return ", ".join(finding.rule for finding in found)
 
 
-def sameness(comparison: Comparison) -> str:
+def _sameness(comparison: Comparison) -> str:
     """Say how alike a tensor and its reference are, with the denominators."""
     words = _SAME[comparison.sameness]
     if comparison.sameness is Sameness.DIFFERENT:
         sizes = f"another size, {comparison.here.n} here and {comparison.there.n} in the reference"
-        places = f"{words} in {of(comparison.value_different, comparison.n)} elements"
+        places = f"{words} in {_of(comparison.value_different, comparison.n)} elements"
         parts = [places] * (comparison.value_different > 0) + [sizes] * (comparison.here.n != comparison.there.n)
         return "; ".join(parts)
     return f"{words}, {count(comparison.n, 'element')}" + ("" if not comparison.shapes_differ else ", another shape")
 
 
-def in_short(one: CountedTensor) -> str:
+def _in_short(one: CountedTensor) -> str:
     """Say the same in a column."""
     comparison = one.comparison
     if comparison is None:
@@ -210,21 +313,24 @@ def in_short(one: CountedTensor) -> str:
     return _SAME[comparison.sameness] + (", another shape" if comparison.shapes_differ else "")
 
 
-def side(comparison: Comparison) -> str:
+def _side(comparison: Comparison) -> str:
     """Name the reference."""
     there = comparison.there
     return there.path if there.tensor is None else f"{there.path}::{there.tensor}"
 
 
-def comparison_facts(one: CountedTensor) -> Iterator[tuple[str, str]]:
+def _comparison_facts(one: CountedTensor) -> Iterator[tuple[str, str]]:
     """Yield what differs from the reference, by name."""
     comparison = one.comparison
     if comparison is None:
         return
-    yield "Reference", f"{side(comparison)}: {sameness(comparison)}"
+    yield "Reference", f"{_side(comparison)}: {_sameness(comparison)}"
     if comparison.bit_different:
         within, signs = comparison.nan_bits_different or 0, comparison.zero_sign_different or 0
-        yield "Bits", f"{of(comparison.bit_different, comparison.n)} differ, {within} within NaN, {signs} signs of zero"
+        yield (
+            "Bits",
+            f"{_of(comparison.bit_different, comparison.n)} differ, {within} within NaN, {signs} signs of zero",
+        )
     if (first := comparison.first or comparison.first_bits) is not None:
         yield "First", _difference(first, one)
     for name, largest in (
@@ -257,7 +363,7 @@ def _at(index: int | None, one: CountedTensor) -> str:
     return "?" if index is None else place_in(index, one.census.shape)
 
 
-def notes(report: CensusReport) -> Iterator[str]:
+def _notes(report: CensusReport) -> Iterator[str]:
     """Yield what to know of the census as a whole."""
     if report.skipped:
         yield f"{count(report.skipped, 'file')} skipped: of no known format, or raw and of no type that was named"
@@ -272,7 +378,7 @@ def _named(names: tuple[str, ...], what: str) -> Iterator[str]:
         yield f"{what}: {', '.join(names[:NAMES_SHOWN])}{f', and {more} more' if more > 0 else ''}"
 
 
-def guess_title(guesses: TypeGuesses) -> str:
+def _guess_title(guesses: TypeGuesses) -> str:
     """Say what was looked at."""
     path = guesses.path if guesses.tensor is None else f"{guesses.path}::{guesses.tensor}"
     size = "" if guesses.file_bytes in {None, guesses.sample_bytes} else f" of {guesses.file_bytes}"
@@ -280,11 +386,6 @@ def guess_title(guesses: TypeGuesses) -> str:
     return f"Types of {path}, by {guesses.sample_bytes}{size} {bytes_}"
 
 
-def type_of(guess: TypeGuess) -> str:
+def _type_of(guess: TypeGuess) -> str:
     """Name a type with its byte order, where it has one."""
     return guess.dtype if guess.byte_order is None else f"{guess.dtype} {guess.byte_order}"
-
-
-def doubts(found: Iterable[str]) -> str:
-    """Say what speaks against a type."""
-    return "; ".join(found)

@@ -1,24 +1,35 @@
-"""The orders in words: which are red, which of them alike, and which are one list under two names.
+"""The report of `orders`: which are red, which of them alike, which are one list, and the shortest red prefix."""
 
-All of it is plain text that may hold outside text as it came: a layout passes it through `visible`.
-"""
-
+import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import count
+from dataclasses import dataclass, replace
 from string import ascii_uppercase
 
 from pooldiag.model.bisections import OrderResult, OrdersReport
 from pooldiag.model.cases import Order, OrderKind
 from pooldiag.model.readings import Reading, Signature
-from pooldiag.render import _words as words
+from pooldiag.model.words import count
 from pooldiag.render._facts import run_of_order
-from pooldiag.render._headline import Headline, Tone
+from pooldiag.render.blocks import Answer, Blocks, Cell, Column, Fact, Facts, Items, Row, Section, Table, Tone, facts
+from pooldiag.render.reports import _runs as words
+from pooldiag.render.reports import bisect
 
 ORDERS_SHOWN = 12
 FAILING_SHOWN = 3
 PREFIX_SHOWN = 12
 SEED = "seed "
+
+_COLUMNS = (
+    Column(title="Order"),
+    Column(title="Result"),
+    Column(title="Symptom"),
+    Column(title="Position", right=True),
+    Column(title="Prefix", right=True),
+    Column(title="Failing", right=True),
+    Column(title="Cases", right=True),
+    Column(title="Assertions"),
+    Column(title="Seconds", right=True, wide=True),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,39 +41,69 @@ class Symptom:
     results: tuple[OrderResult, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One order, as far as it has something of its own to tell."""
+def blocks(report: OrdersReport) -> Blocks:
+    """Return the whole report."""
+    session = report.session
+    cases = count(report.cases_run, "case")
+    target = ("Target", words.target(session.target, with_order=False))
+    return (
+        replace(_answer(report), interruption=_interruption(report)),
+        facts((target, ("Runs", words.spent(f"{report.runs} ({cases} run)", session)))),
+        *_orders(report),
+        *_symptom_list(report),
+        *_shortest_prefix(report),
+        *words.notes(session),
+        *words.commands(*_reproducer(report), following=report.next, session=session),
+    )
 
-    order: str
-    result: str
-    symptom: str = "-"
-    place: str = "-"
-    prefix: str = "-"
-    failing: str = "-"
-    cases: str = "-"
-    assertions: str = "-"
-    seconds: str = "-"
+
+def _orders(report: OrdersReport) -> Iterator[Table]:
+    if report.orders:
+        remarks = (*_same_lists(report), *_void(report))
+        yield Table(columns=_COLUMNS, rows=tuple(_rows(report)), remarks=remarks)
 
 
-def headline(report: OrdersReport) -> Headline:
+def _symptom_list(report: OrdersReport) -> Iterator[Section]:
+    if found := _symptoms(report):
+        rows = (Fact(one.letter, str(one.signature), (Items(tuple(_about(report, one))),)) for one in found)
+        yield Section(title="Symptoms", blocks=(Facts(tuple(rows)),))
+
+
+def _shortest_prefix(report: OrdersReport) -> Iterator[Section]:
+    found = report.shortest
+    if found is not None:
+        ends = tuple(
+            bisect.end_row(tried, bisect.first(len(tried.cases))) for tried in (found.proof.red, *found.proof.green)
+        )
+        title = f"The shortest red prefix: {found.prefix}, {found.order}"
+        cases = [facts(_prefix(found.cases))] if found.cases else []
+        yield Section(title=title, blocks=(Table(columns=bisect.ENDS, rows=ends), *cases))
+
+
+def _reproducer(report: OrdersReport) -> Iterator[tuple[str, str]]:
+    found = report.shortest
+    if found is not None and found.reproducer is not None:
+        yield bisect.shows("red", found.reproducer), found.reproducer.line
+
+
+def _answer(report: OrdersReport) -> Answer:
     """Say the answer."""
     if report.session.blocked is not None:
         return words.blocked(report.runs, report.session.blocked)
-    of, red, void = (len(report.orders), len(reading(report, Reading.RED)), len(reading(report, Reading.VOID)))
-    lines = (*_shortest(report), *_void(void, of), *_hollow(report))
+    of, red, void = (len(report.orders), len(_reading(report, Reading.RED)), len(_reading(report, Reading.VOID)))
+    lines = (*_shortest(report), *_void_line(void, of), *_vacuous(report))
     if report.by_accident:
         title = f"Green by accident of order: file order is green, {red}/{of} orders are red"
-        return Headline(tone=Tone.RED, title=title, lines=lines)
+        return Answer(tone=Tone.RED, title=title, lines=lines)
     if red:
-        return Headline(tone=Tone.RED, title=f"Red in {red}/{of} orders", lines=lines)
+        return Answer(tone=Tone.RED, title=f"Red in {red}/{of} orders", lines=lines)
     if void or report.session.partial:
-        title = f"Nothing red so far, green in {len(reading(report, Reading.GREEN))}/{report.asked or of} orders"
-        return Headline(tone=Tone.OPEN, title=title, lines=lines)
-    return Headline(tone=Tone.GREEN, title=f"Green in all of {words.count(of, 'order')}{_counted(report)}", lines=lines)
+        title = f"Nothing red so far, green in {len(_reading(report, Reading.GREEN))}/{report.asked or of} orders"
+        return Answer(tone=Tone.OPEN, title=title, lines=lines)
+    return Answer(tone=Tone.GREEN, title=f"Green in all of {count(of, 'order')}{_counted(report)}", lines=lines)
 
 
-def interruption(report: OrdersReport) -> str | None:
+def _interruption(report: OrdersReport) -> str | None:
     """Say that a report is partial; None for a whole one."""
     if not report.session.partial:
         return None
@@ -70,7 +111,7 @@ def interruption(report: OrdersReport) -> str | None:
     return f"Interrupted: this report is partial, it has {of} orders."
 
 
-def reading(report: OrdersReport, wanted: Reading) -> tuple[OrderResult, ...]:
+def _reading(report: OrdersReport, wanted: Reading) -> tuple[OrderResult, ...]:
     """Return the orders that read in a way; one that has no run says nothing."""
     runs = ((result, run_of_order(report, result)) for result in report.orders)
     return tuple(result for result, run in runs if (Reading.VOID if run is None else run.reading.reading) is wanted)
@@ -78,26 +119,26 @@ def reading(report: OrdersReport, wanted: Reading) -> tuple[OrderResult, ...]:
 
 def red_orders(report: OrdersReport) -> str:
     """Say how many orders are red: `5/8`."""
-    return f"{len(reading(report, Reading.RED))}/{len(report.orders)}"
+    return f"{len(_reading(report, Reading.RED))}/{len(report.orders)}"
 
 
 def _shortest(report: OrdersReport) -> Iterator[str]:
     shortest = report.shortest
     if shortest is not None:
         yield f"The shortest red prefix is {shortest.prefix}: {shortest.order}, victim {shortest.victim}."
-    elif reading(report, Reading.RED) and not report.session.partial:
+    elif _reading(report, Reading.RED) and not report.session.partial:
         yield "The shortest red prefix was not looked for."
 
 
-def _void(void: int, of: int) -> Iterator[str]:
+def _void_line(void: int, of: int) -> Iterator[str]:
     if void:
         yield f"{void}/{of} orders say nothing."
 
 
-def _hollow(report: OrdersReport) -> Iterator[str]:
+def _vacuous(report: OrdersReport) -> Iterator[str]:
     """Say what the first green order passed without an assertion: the others did so, too, as a rule."""
-    greens = (run_of_order(report, result) for result in reading(report, Reading.GREEN))
-    yield from next((words.hollow(run) for run in greens if run is not None and run.reading.vacuous), ())
+    greens = (run_of_order(report, result) for result in _reading(report, Reading.GREEN))
+    yield from next((words.vacuous_passes(run) for run in greens if run is not None and run.reading.vacuous), ())
 
 
 def _counted(report: OrdersReport) -> str:
@@ -106,10 +147,10 @@ def _counted(report: OrdersReport) -> str:
     return f": {next(iter(counts))} in each" if len(counts) == 1 else ", with counts that differ"
 
 
-def symptoms(report: OrdersReport) -> tuple[Symptom, ...]:
+def _symptoms(report: OrdersReport) -> tuple[Symptom, ...]:
     """Group the red orders by what they show first, the most frequent symptom first."""
     groups: dict[Signature, list[OrderResult]] = {}
-    for result in reading(report, Reading.RED):
+    for result in _reading(report, Reading.RED):
         run = run_of_order(report, result)
         groups.setdefault(run.reading.signatures[0], []).append(result) if run is not None else None
     ranked = sorted(groups.items(), key=lambda group: -len(group[1]))
@@ -122,37 +163,36 @@ def symptoms(report: OrdersReport) -> tuple[Symptom, ...]:
 def _letters() -> Iterator[str]:
     """Yield A to Z, then AA, AB and so on."""
     yield from ascii_uppercase
-    yield from (f"{ascii_uppercase[(n // 26) % 26]}{ascii_uppercase[n % 26]}" for n in count())
+    yield from (f"{ascii_uppercase[(n // 26) % 26]}{ascii_uppercase[n % 26]}" for n in itertools.count())
 
 
-def rows(report: OrdersReport) -> Iterator[Row]:
+def _rows(report: OrdersReport) -> Iterator[Row]:
     """Yield a row an order."""
-    letters = {result.order: symptom.letter for symptom in symptoms(report) for result in symptom.results}
+    letters = {result.order: symptom.letter for symptom in _symptoms(report) for result in symptom.results}
     for result in report.orders:
-        yield _row(report, result, letters.get(result.order, "-"))
+        yield tuple(_cells(report, result, letters.get(result.order, "-")))
 
 
-def _row(report: OrdersReport, result: OrderResult, letter: str) -> Row:
-    order, run = brief(result.order), run_of_order(report, result)
-    if run is None:
-        return Row(order=order, result="not run")
-    if result.same_as is not None:
-        return Row(
-            order=order, result=f"{run.reading.reading}, as {brief(result.same_as).removeprefix(SEED)}", symptom=letter
-        )
+def _cells(report: OrdersReport, result: OrderResult, letter: str) -> Iterator[Cell]:
+    """Yield the cells of one order, as far as it has something of its own to tell."""
+    yield Cell(brief(result.order))
+    run = run_of_order(report, result)
+    if run is None or result.same_as is not None:
+        as_which = "" if result.same_as is None else f", as {brief(result.same_as).removeprefix(SEED)}"
+        yield Cell("not run" if run is None else f"{run.reading.reading}{as_which}")
+        yield Cell("-" if run is None else letter)
+        yield from [Cell("-")] * (len(_COLUMNS) - 3)
+        return
+    yield words.reading_cell(str(run.reading.reading))
+    yield Cell(letter)
     of = run.outcome.selected
     counted = of is not None and run.reading.reading is not Reading.VOID
-    return Row(
-        order=order,
-        result=str(run.reading.reading),
-        symptom=letter,
-        place="-" if result.position is None else f"{result.position}/{of}",
-        prefix="-" if result.prefix is None else str(result.prefix),
-        failing=f"{len(result.failing)}/{of}" if counted else "-",
-        cases=words.cases(run.outcome),
-        assertions=words.assertions(run.outcome) if counted else "-",
-        seconds=words.seconds(run.seconds),
-    )
+    yield Cell("-" if result.position is None else f"{result.position}/{of}")
+    yield Cell("-" if result.prefix is None else str(result.prefix))
+    yield Cell(f"{len(result.failing)}/{of}" if counted else "-")
+    yield Cell(words.cases(run.outcome))
+    yield Cell(words.assertions(run.outcome) if counted else "-")
+    yield Cell(words.seconds(run.seconds))
 
 
 def brief(order: Order) -> str:
@@ -160,27 +200,27 @@ def brief(order: Order) -> str:
     return f"{SEED}{order.seed}" if order.kind is OrderKind.RAND else str(order.kind)
 
 
-def same_lists(report: OrdersReport) -> Iterator[str]:
+def _same_lists(report: OrdersReport) -> Iterator[str]:
     """Yield the orders that are one list of cases: they were run once."""
     groups: dict[str, list[str]] = {}
     for result in report.orders:
         if result.same_as is not None:
             groups.setdefault(brief(result.same_as), []).append(brief(result.order))
-    yield from (f"{shortened((first, *others))} are the same list: run once" for first, others in groups.items())
+    yield from (f"{_shortened((first, *others))} are the same list: run once" for first, others in groups.items())
 
 
-def void(report: OrdersReport) -> Iterator[str]:
+def _void(report: OrdersReport) -> Iterator[str]:
     """Yield why orders say nothing."""
-    for result in reading(report, Reading.VOID):
+    for result in _reading(report, Reading.VOID):
         run = run_of_order(report, result)
         if run is not None:
-            yield f"{brief(result.order)}: void: {run.reading.void_reason or 'no reason was given'}"
+            yield f"{brief(result.order)}: void: {run.reading.void_reason or words.NO_REASON}"
 
 
-def about(report: OrdersReport, symptom: Symptom) -> Iterator[str]:
+def _about(report: OrdersReport, symptom: Symptom) -> Iterator[str]:
     """Yield which orders show a symptom, its victim, and which cases fail with it."""
-    red = len(reading(report, Reading.RED))
-    names = shortened(brief(result.order) for result in symptom.results)
+    red = len(_reading(report, Reading.RED))
+    names = _shortened(brief(result.order) for result in symptom.results)
     yield f"{len(symptom.results)}/{red} red orders: {names}"
     victims = dict.fromkeys(result.victim for result in symptom.results if result.victim is not None)
     if silent := [name for name in victims if name != symptom.signature.case]:
@@ -199,7 +239,7 @@ def _failing(report: OrdersReport, symptom: Symptom) -> Iterator[str]:
     run = run_of_order(report, symptom.results[0])
     of = "" if run is None or run.outcome.selected is None else f"/{run.outcome.selected}"
     for failing, orders in groups.items():
-        where = f" in {shortened(orders)}" if len(groups) > 1 else ""
+        where = f" in {_shortened(orders)}" if len(groups) > 1 else ""
         more = len(failing) - FAILING_SHOWN
         names = "; ".join(failing[:FAILING_SHOWN]) + (f"; and {more} more" if more > 0 else "")
         yield f"failing {len(failing)}{of} cases{where}" + (f": {names}" if names else "")
@@ -210,7 +250,7 @@ def _further(report: OrdersReport, result: OrderResult, symptom: Symptom) -> tup
     return () if run is None else tuple(one for one in run.reading.signatures if one != symptom.signature)
 
 
-def prefix(names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _prefix(names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Yield the cases of a prefix with their places; of a long one the first and the last of them."""
     placed = [(str(place), name) for place, name in enumerate(names, start=1)]
     more = len(placed) - PREFIX_SHOWN
@@ -221,7 +261,7 @@ def prefix(names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     yield from (*placed[:half], ("...", f"{more} more, in report.json"), *placed[-half:])
 
 
-def shortened(names: Iterable[str]) -> str:
+def _shortened(names: Iterable[str]) -> str:
     """Name the first orders, seeds without repeating the word, and count the rest: `file, seeds 1, 7`."""
     known = tuple(names)
     shown, more = known[:ORDERS_SHOWN], len(known) - ORDERS_SHOWN

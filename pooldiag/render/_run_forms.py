@@ -1,0 +1,342 @@
+"""The documents of commands that run a target: runs, arms with their counts, orders with what their runs showed."""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pooldiag.model.arms import Arm, Role
+from pooldiag.model.attributions import Attribution, Mechanism
+from pooldiag.model.bisections import (
+    BisectReport,
+    CheckedCommand,
+    Confirmation,
+    Found,
+    OrderResult,
+    OrdersReport,
+    ShortestPrefix,
+)
+from pooldiag.model.cases import Order
+from pooldiag.model.census import Census, PrintedCensus
+from pooldiag.model.outcomes import Outcome
+from pooldiag.model.readings import Reading, Sight, Signature
+from pooldiag.model.reports import ArmResult, AttributeReport, Blockage, NextCommand, Run, Session, TargetReport
+from pooldiag.model.runs import Environment, Leftover
+from pooldiag.model.schema import SCHEMA
+from pooldiag.model.settings import CommandLine
+from pooldiag.render import _census_forms
+from pooldiag.render._documents import Form, Forms, command
+from pooldiag.render._facts import run_of_order, runs_of, seen, shown_signature
+from pooldiag.render._profile_forms import variables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    """A variable of the environment."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cases:
+    """Cases by how they ended; `selected` is null where no framework tells."""
+
+    selected: int | None
+    started: int
+    passed: int
+    failed: int
+    skipped: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assertions:
+    """Assertions by how they ended."""
+
+    passed: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseName:
+    """A test case by its name alone."""
+
+    case: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputDigest:
+    """A declared output, and the digest of its bytes where it could be read."""
+
+    path: str
+    sha256: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputProblem:
+    """A declared output that is absent or could not be counted."""
+
+    path: str
+    problem: str
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenRun:
+    """One run as seen from a signature; None: from none."""
+
+    run: Run
+    sight: Sight | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """One run, its counts and its ending."""
+
+    id: str
+    arm: Role
+    reading: Reading
+    sight: Sight | None
+    ending: str
+    exit_code: int | None
+    signal: int | None
+    seconds: float
+    signatures: tuple[Signature, ...]
+    void_reason: str | None
+    vacuous: tuple[CaseName, ...]  # cases that passed without an assertion
+    notes: tuple[str, ...]
+    cases: Cases
+    assertions: Assertions | None
+    outputs: tuple[OutputDigest, ...]
+    counters: Mapping[str, int]
+    leftovers: tuple[Leftover, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmInReport:
+    """An arm beside the signature that its report is about."""
+
+    result: ArmResult
+    main: Signature | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmFacts:
+    """What the runs of an arm showed; cases, assertions and outputs are those of its shown run."""
+
+    runs: int  # green runs are runs - red - new_red - void
+    red: int
+    new_red: int
+    void: int
+    signature: Signature | None
+    cases: Cases
+    assertions: Assertions | None
+    outputs: tuple[Census, ...]
+    output_problems: tuple[OutputProblem, ...]
+    printed: tuple[PrintedCensus, ...]
+    seconds: tuple[float, ...]  # one number a run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderInReport:
+    """An order with its run, or that of the earlier one that is the same list."""
+
+    result: OrderResult
+    ran: Run | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderFacts:
+    """What the run of an order showed; an order without one is void."""
+
+    reading: Reading = Reading.VOID
+    signatures: tuple[Signature, ...] = ()
+    cases: Cases
+    assertions: Assertions | None
+    run: str | None = None
+    void_reason: str | None = None
+    seconds: float | None = None
+
+
+def run_facts(one: SeenRun) -> RunFacts:
+    """Return what a document holds of a run."""
+    run, outcome, reading = one.run, one.run.outcome, one.run.reading
+    completed = outcome.completed
+    return RunFacts(
+        id=run.id,
+        arm=run.arm.role,
+        reading=reading.reading,
+        sight=one.sight,
+        ending=completed.words,
+        exit_code=completed.exit_code,
+        signal=completed.signal,
+        seconds=run.seconds,
+        signatures=reading.signatures,
+        void_reason=reading.void_reason,
+        vacuous=tuple(CaseName(case=name) for name in reading.vacuous),
+        notes=reading.notes,
+        cases=_cases(outcome),
+        assertions=_assertions(outcome),
+        outputs=tuple(
+            OutputDigest(path=one.path, sha256=None if one.census is None else one.census.sha256)
+            for one in outcome.outputs
+        ),
+        counters=dict(sorted(outcome.counters.items())),
+        leftovers=completed.leftovers,
+    )
+
+
+def _cases(outcome: Outcome | None) -> Cases:
+    if outcome is None:
+        return Cases(selected=None, started=0, passed=0, failed=0, skipped=0)
+    selection = () if outcome.selection is None else outcome.selection.cases
+    return Cases(
+        selected=outcome.selected,
+        started=outcome.started,
+        passed=outcome.passed,
+        failed=outcome.failed,
+        skipped=sum(case.skipped for case in selection),
+    )
+
+
+def _assertions(outcome: Outcome | None) -> Assertions | None:
+    """Count assertions; None where no framework told anything."""
+    if outcome is None or outcome.selection is None:
+        return None
+    return Assertions(passed=outcome.report.assertions_passed, failed=outcome.report.assertions_failed)
+
+
+def _removed(session: Session) -> tuple[Variable, ...]:
+    return tuple(Variable(name=name, value=value) for name, value in session.removed_variables)
+
+
+def _invocation(session: Session) -> CommandLine | None:
+    """Return the command that can be given again: one whose relative paths can be read."""
+    found = session.invocation
+    return None if found is None or found.directory is None else found
+
+
+def _line(found: NextCommand | CheckedCommand) -> str | None:
+    return command(found.line)
+
+
+def _reproducer(report: AttributeReport) -> str | None:
+    return command(report.reproducer)
+
+
+def _arms(report: AttributeReport) -> tuple[ArmInReport, ...]:
+    return tuple(ArmInReport(result=arm, main=report.attribution.signature) for arm in report.arms)
+
+
+def _runs(report: AttributeReport) -> tuple[SeenRun, ...]:
+    sights = {run.id: sight for arm in report.arms for run, sight in zip(arm.runs, arm.sights, strict=False)}
+    return tuple(SeenRun(run=run, sight=sights.get(run.id)) for run in runs_of(report))
+
+
+def _arm_facts(one: ArmInReport) -> ArmFacts:
+    arm, outcome = one.result, None if one.result.shown is None else one.result.shown.outcome
+    outputs = () if outcome is None else outcome.outputs
+    return ArmFacts(
+        runs=len(arm.runs),
+        red=len(seen(arm, Sight.SAME_RED)),
+        new_red=len(seen(arm, Sight.NEW_RED)),
+        void=len(seen(arm, Sight.NOTHING)),
+        signature=shown_signature(arm, one.main),
+        cases=_cases(outcome),
+        assertions=_assertions(outcome),
+        outputs=tuple(replace(each.census, path=each.path) for each in outputs if each.census is not None),
+        output_problems=tuple(
+            OutputProblem(path=each.path, problem=each.problem, detail=each.detail)
+            for each in outputs
+            if each.problem is not None
+        ),
+        printed=() if outcome is None else outcome.printed,
+        seconds=tuple(run.seconds for run in arm.runs),
+    )
+
+
+def _whole(report: BisectReport) -> SeenRun | None:
+    return None if report.whole is None else SeenRun(run=report.whole, sight=None)
+
+
+def _confirmed(one: Confirmation) -> SeenRun:
+    return SeenRun(run=one.run, sight=one.sight)
+
+
+def _orders(report: OrdersReport) -> tuple[OrderInReport, ...]:
+    return tuple(OrderInReport(result=result, ran=run_of_order(report, result)) for result in report.orders)
+
+
+def _order_facts(order: OrderInReport) -> OrderFacts:
+    run = order.ran
+    if run is None:
+        return OrderFacts(cases=_cases(None), assertions=None)
+    return OrderFacts(
+        reading=run.reading.reading,
+        signatures=run.reading.signatures,
+        cases=_cases(run.outcome),
+        assertions=_assertions(run.outcome),
+        run=run.id,
+        void_reason=run.reading.void_reason,
+        seconds=run.seconds,
+    )
+
+
+def _head(name: str) -> Mapping[str, str | None]:
+    return {"schema": SCHEMA, "command": name, "partial": None}
+
+
+_FORMS: Forms = {
+    AttributeReport: Form(
+        head=_head("attribute"),
+        flat={"session": Session, "attribution": Attribution},
+        beside={"next": NextCommand},
+        made={"arms": _arms, "runs": _runs, "reproducer": _reproducer},
+    ),
+    ArmInReport: Form(flat={"result": ArmResult, "facts": ArmFacts}, without=("main",), made={"facts": _arm_facts}),
+    ArmResult: Form(flat={"arm": Arm}, without=("runs", "sights", "shown")),
+    Arm: Form(
+        names={"environment": "env"},
+        without=("proof", "banner", "shared", "source", "confidence", "caveat", "one_sided", "late"),
+    ),
+    Environment: Form(made={"set": variables}),
+    Mechanism: Form(without=("unless", "alternative", "needs", "predictions")),
+    SeenRun: Form(instead=run_facts),
+    Session: Form(flat={"blocked": Blockage}, made={"removed_variables": _removed, "invocation": _invocation}),
+    Blockage: Form(names={"problem": "blocked_by"}),
+    TargetReport: Form(flat={"order": Order}),
+    Order: Form(names={"kind": "order"}),
+    NextCommand: Form(made={"line": _line}),
+    CheckedCommand: Form(made={"line": _line}),
+    Found: Form(names={"setters": "state_setters"}),
+    Confirmation: Form(flat={"arm": Arm}, made={"run": _confirmed}),
+    OrderInReport: Form(flat={"result": OrderResult, "ran": OrderFacts}, made={"ran": _order_facts}),
+    OrderResult: Form(flat={"order": Order}, without=("run",)),
+    ShortestPrefix: Form(flat={"order": Order}, beside={"reproducer": CheckedCommand}),
+}
+
+
+def forms(raw_names: Mapping[str, bytes]) -> Forms:
+    """Return how reports are written in which the names have these bytes: those of them that are not UTF-8."""
+    encoded = {name: b64encode(raw).decode("ascii") for name, raw in sorted(raw_names.items())}
+
+    def name_bytes(named: Signature | CaseName) -> str | None:
+        return None if named.case is None else encoded.get(named.case)
+
+    def all_bytes(_: BisectReport | OrdersReport) -> Mapping[str, str]:
+        return encoded
+
+    named = Form(made={"name_bytes": name_bytes}, optional=("name_bytes",))
+    bisect = Form(
+        head={**_head("bisect"), "status": None},
+        flat={"session": Session, "found": Found},
+        beside={"reproducer": CheckedCommand, "green_command": CheckedCommand, "next": NextCommand},
+        made={"whole": _whole, "name_bytes": all_bytes},
+    )
+    orders = Form(
+        head=_head("orders"),
+        flat={"session": Session},
+        beside={"next": NextCommand},
+        made={"orders": _orders, "name_bytes": all_bytes},
+    )
+    own = {Signature: named, CaseName: named, BisectReport: bisect, OrdersReport: orders}
+    return {**_census_forms.FORMS, **_FORMS, **own}

@@ -1,0 +1,18 @@
+"""Values of a tensor in words."""
+
+import math
+
+from pooldiag.model.census import Element
+
+PATTERNS_SHOWN = 8
+
+
+def elements(found: tuple[Element, ...]) -> str:
+    """Say values with their bits; equal ones once."""
+    words = [f"{number(element.value)}({element.bits})" for element in found]
+    return f"all {words[0]}" if len(set(words)) == 1 and len(words) > 1 else ", ".join(words)
+
+
+def number(value: float) -> str:
+    """Say a value of a tensor; a NaN or an infinity is named, an integer is exact."""
+    return str(value) if isinstance(value, int) or not math.isfinite(value) else f"{value:.7g}"

@@ -13,7 +13,7 @@ from pooldiag.model.reports import AttributeReport, NextCommand
 from pooldiag.render import RENDERERS, Page, Report
 from tests.render import attribute_samples as samples
 from tests.render.attribute_samples import SAMPLES, changed
-from tests.render.samples import EVERY, GOLDEN, WIDTHS, plain
+from tests.render.samples import EVERY, GOLDEN, LOOKS, MARKDOWN, plain
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
 CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -27,15 +27,14 @@ def in_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize(("name", "width"), LOOKS)
 def test_looks_as_it_was_looked_at(name: str, width: int) -> None:
     golden = (GOLDEN / f"{name}-{width}.txt").read_text(encoding="utf-8")
     assert plain(name, width) == golden, "look at it, then: .venv/bin/python -m tests.render.samples --golden"
 
 
 def test_every_golden_file_has_its_sample() -> None:
-    expected = {f"{name}-{width}.txt" for name in EVERY for width in WIDTHS}
+    expected = {f"{name}-{width}.txt" for name, width in LOOKS} | {f"{name}.md" for name in MARKDOWN}
     assert {path.name for path in GOLDEN.iterdir()} == expected
 
 

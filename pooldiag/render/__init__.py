@@ -12,24 +12,13 @@ from pooldiag.render._text import shell_line, visible
 
 if TYPE_CHECKING:
     from pooldiag.model.census import Census
-    from pooldiag.render._of_runs import (
-        JsonReports,
-        Report,
-        RunReport,
-        assertions,
-        best,
-        cases,
-        duration,
-        phase,
-        rate,
-        red_orders,
-        result,
-        run_line,
-        runs_of,
-        seconds,
-    )
-    from pooldiag.render._renderer import Renderer
+    from pooldiag.render._facts import runs_of
+    from pooldiag.render._renderer import Renderer, Report, RunReport
+    from pooldiag.render._run_json import JsonReports
     from pooldiag.render.blocks import Blocks
+    from pooldiag.render.reports._runs import assertions, cases, duration, rate, result, run_line, seconds
+    from pooldiag.render.reports.bisect import best, phase
+    from pooldiag.render.reports.orders import red_orders
 
 
 def _table(blocks: "Blocks", page: Page) -> str:
@@ -108,8 +97,11 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Import what tells of runs."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from pooldiag.render import _of_runs  # noqa: PLC0415 - as said above
+    if name in __all__:
+        from pooldiag.render import _facts, _renderer, _run_json  # noqa: PLC0415 - as said above
+        from pooldiag.render.reports import _runs, bisect, orders  # noqa: PLC0415 - the same
 
-    return getattr(_of_runs, name)
+        for module in (_runs, bisect, orders, _facts, _run_json, _renderer):
+            if name in vars(module):
+                return vars(module)[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

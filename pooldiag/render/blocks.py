@@ -50,7 +50,7 @@ class Facts:
     rows: tuple[Fact, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Column:
     """A column of a table. `wide`: only where there is room; `whole`: its words are never folded."""
 

@@ -102,7 +102,7 @@ def test_what_comes_from_outside_is_text_wherever_it_stands(place: str, text: st
             Facts((Fact("x", text, (Items((text,)), Facts((Fact(text, text),)))),)),
         ),
         "label": (Section(title=text, blocks=(Text("x"),), label=True),),
-        "cell": (Table(columns=(Column(title=text),), rows=((Cell(text),),), total=(Cell(text),), remarks=(text,)),),
+        "cell": (Table(columns=(Column(text),), rows=((Cell(text),),), total=(Cell(text),), remarks=(text,)),),
         "purpose": (Command(text, "true"),),
     }
     tokens = parsed(blocks[place])
@@ -123,7 +123,7 @@ def test_what_comes_from_outside_is_text_wherever_it_stands(place: str, text: st
 def test_any_text_is_read_as_it_was_written(anything: str, marks: str) -> None:
     for text in (anything, marks, f"{marks}x{marks}"):
         if seen(text):
-            blocks = (Items((text,)), Table(columns=(Column(title="c"),), rows=((Cell(text),),)))
+            blocks = (Items((text,)), Table(columns=(Column("c"),), rows=((Cell(text),),)))
             assert list(texts(parsed(blocks))) == [seen(text), "c", seen(text)]
 
 
@@ -147,7 +147,7 @@ def test_a_command_stands_as_the_shell_takes_it(line: str) -> None:
 
 
 def test_columns_are_aligned_and_show_all_that_there_is() -> None:
-    columns = (Column(title="a"), Column(title="n", right=True), Column(title="w", wide=True))
+    columns = (Column("a"), Column("n", right=True), Column("w", wide=True))
     table = Table(
         columns=columns,
         rows=((Cell("x", Tone.RED, ": y"), Cell("1"), Cell("z")),),

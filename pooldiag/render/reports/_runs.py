@@ -3,13 +3,13 @@
 All of it is plain text that may hold outside text as it came: a format makes it safe.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from typing import TypeVar
 
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import Reading, Sight
 from pooldiag.model.reports import ArmResult, Blockage, LockReport, NextCommand, Run, Session, TargetReport
-from pooldiag.model.words import capital, count
+from pooldiag.model.words import capital, count, shortened
 from pooldiag.render._facts import seen, short
 from pooldiag.render.blocks import Answer, Cell, Command, Place, Section, Tone, items
 
@@ -42,7 +42,7 @@ def vacuous_passes(run: Run) -> tuple[str, ...]:
     if not names:
         return ()
     of = "" if run.outcome.selected is None else f" of {run.outcome.selected}"
-    return (f"But {len(names)}{of} cases passed without an assertion: {shortened(names)}.",)
+    return (f"But {len(names)}{of} cases passed without an assertion: {shortened(names, NAMES_SHOWN)}.",)
 
 
 def result(arm: ArmResult) -> str:
@@ -162,21 +162,16 @@ def run_ids(runs: Iterable[Run]) -> str:
     return f"{'run' if len(ids) == 1 else 'runs'} {', '.join(ids)}"
 
 
+_K = TypeVar("_K", bound=Hashable)
 _T = TypeVar("_T")
 
 
-def grouped(pairs: Iterable[tuple[str, _T]]) -> Iterator[tuple[str, tuple[_T, ...]]]:
+def grouped(pairs: Iterable[tuple[_K, _T]]) -> Iterator[tuple[_K, tuple[_T, ...]]]:
     """Yield each first part once, with all its second parts, in the order of first sight."""
-    groups: dict[str, list[_T]] = {}
+    groups: dict[_K, list[_T]] = {}
     for key, value in pairs:
         groups.setdefault(key, []).append(value)
     yield from ((key, tuple(values)) for key, values in groups.items())
-
-
-def shortened(names: tuple[str, ...]) -> str:
-    """Name the first few, and count the rest."""
-    more = len(names) - NAMES_SHOWN
-    return ", ".join(names[:NAMES_SHOWN]) + (f", and {more} more" if more > 0 else "")
 
 
 def sentence(text: str) -> str:

@@ -7,9 +7,14 @@ from pooldiag.model.census import Element
 PATTERNS_SHOWN = 8
 
 
+def element(one: Element) -> str:
+    """Say a value with its bits."""
+    return f"{number(one.value)}({one.bits})"
+
+
 def elements(found: tuple[Element, ...]) -> str:
     """Say values with their bits; equal ones once."""
-    words = [f"{number(element.value)}({element.bits})" for element in found]
+    words = list(map(element, found))
     return f"all {words[0]}" if len(set(words)) == 1 and len(words) > 1 else ", ".join(words)
 
 

@@ -23,13 +23,13 @@ _SAW = {
 }
 _NO_EVIDENCE = {Acted.INERT, Acted.UNPROVEN}
 _COLUMNS = (
-    Column(title="Arm"),
-    Column(title="Result"),
-    Column(title="Red", right=True),
-    Column(title="Cases", right=True),
-    Column(title="Assertions"),
-    Column(title="Seconds", right=True),
-    Column(title="Acted"),
+    Column("Arm"),
+    Column("Result"),
+    Column("Red", right=True),
+    Column("Cases", right=True),
+    Column("Assertions"),
+    Column("Seconds", right=True),
+    Column("Acted"),
 )
 
 

@@ -10,7 +10,7 @@ from pooldiag.model.cases import Case
 from pooldiag.model.outcomes import CaseStatus
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import Blockage, Run
-from pooldiag.model.words import capital, count, listed, percent
+from pooldiag.model.words import capital, count, listed, percent, shortened
 from pooldiag.render._facts import place_of, runs_of
 from pooldiag.render.blocks import Answer, Block, Blocks, Cell, Column, Items, Row, Section, Table, Tone, facts, items
 from pooldiag.render.reports import _runs as words
@@ -39,18 +39,13 @@ _NAMED_BY = {
     NamedBy.USER: "as asked for",
     NamedBy.SEARCH: "found by search: the red names no case",
 }
-ENDS = (
-    Column(title="What ran"),
-    Column(title="Reading"),
-    Column(title="Red", right=True),
-    Column(title="Cases", right=True),
-)
+ENDS = (Column("What ran"), Column("Reading"), Column("Red", right=True), Column("Cases", right=True))
 _WHOLE = (
-    Column(title="Arm"),
-    Column(title="Result"),
-    Column(title="Cases", right=True),
-    Column(title="Assertions"),
-    Column(title="Seconds", right=True),
+    Column("Arm"),
+    Column("Result"),
+    Column("Cases", right=True),
+    Column("Assertions"),
+    Column("Seconds", right=True),
 )
 
 
@@ -360,7 +355,7 @@ def _ran(tried: Tried, proof: BothEnds | None, found: Found) -> str:
         return f"the state-setter{several}, then the victim"
     if proof is not None and (lacking := tuple(name for name in proof.red.cases if name not in tried.cases)):
         return f"without {listed(lacking)}"
-    return f"{words.shortened(tried.cases)}, then the victim"
+    return f"{shortened(tried.cases, words.NAMES_SHOWN)}, then the victim"
 
 
 def first(size: int) -> str:

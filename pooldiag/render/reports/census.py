@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pooldiag.model.census import Census
+from pooldiag.model.census import Census, Finding
 from pooldiag.model.censuses import CensusReport, CountedTensor, TypeGuess, TypeGuesses
-from pooldiag.model.comparisons import Comparison, Difference, LargestError, Sameness
-from pooldiag.model.words import capital, count, percent
+from pooldiag.model.comparisons import Comparison, Difference, LargestError, Sameness, Side
+from pooldiag.model.words import capital, count, percent, shortened
 from pooldiag.render._picture import place_in
 from pooldiag.render.blocks import (
     Answer,
@@ -24,7 +24,7 @@ from pooldiag.render.blocks import (
     facts,
     items,
 )
-from pooldiag.render.reports._tensors import PATTERNS_SHOWN, elements, number
+from pooldiag.render.reports._tensors import PATTERNS_SHOWN, element, elements, number
 
 DETAILS_SHOWN = 8  # tensors that are told whole
 GUESSES_SHOWN = 8
@@ -39,17 +39,17 @@ _SAME = {
 }
 
 _TENSORS = (
-    Column(title="Tensor"),
-    Column(title="Type"),
-    *(Column(title=title, right=True) for title in ("Elements", "NaN", "Inf", "Zero")),
-    Column(title="Range", wide=True),
+    Column("Tensor"),
+    Column("Type"),
+    *(Column(title, right=True) for title in ("Elements", "NaN", "Inf", "Zero")),
+    Column("Range", wide=True),
 )
 _GUESSES = (
-    Column(title="Type"),
-    Column(title="Bits a byte", right=True),
-    Column(title="NaN", right=True),
-    Column(title="Range"),
-    Column(title="Against it"),
+    Column("Type"),
+    Column("Bits a byte", right=True),
+    Column("NaN", right=True),
+    Column("Range"),
+    Column("Against it"),
 )
 
 
@@ -70,8 +70,8 @@ def blocks(report: CensusReport) -> Blocks:
 
 def _tensors(report: CensusReport) -> Table:
     """Return a table of all tensors, a row each, and of what they are together."""
-    compared = [Column(title="Reference")] if report.reference is not None else []
-    columns = (*_TENSORS, *compared, Column(title="Says"))
+    compared = [Column("Reference")] if report.reference is not None else []
+    columns = (*_TENSORS, *compared, Column("Says"))
     rows = tuple(tuple(_cells(one, compared=bool(compared))) for one in report.files)
     censuses = [one.census for one in report.files]
     sums = zip(*((one.n, one.nan, one.inf, one.zero) for one in censuses), strict=True)
@@ -91,7 +91,7 @@ def _cells(one: CountedTensor, *, compared: bool) -> Iterator[Cell]:
     yield Cell("-" if low is None or high is None else f"{number(low)} to {number(high)}")
     if compared:
         yield Cell(_in_short(one))
-    yield Cell(_rules(one) or "-")
+    yield Cell(", ".join(finding.rule for finding in _findings(one)) or "-")
 
 
 def _details(report: CensusReport, *, titled: bool) -> Iterator[Block]:
@@ -109,7 +109,8 @@ def _detail(one: CountedTensor, *, titled: bool) -> Iterator[Block]:
     yield facts((*name, *_facts(one), *_comparison_facts(one)))
     if one.census.blocks is not None and one.census.n:
         yield Section(title="Where they are", blocks=(Picture(one.census),))
-    yield from items("What it shows", _findings(one))
+    shows = (f"{rule.rule} ({rule.confidence}): {rule.text}. Source: {rule.provenance}." for rule in _findings(one))
+    yield from items("What it shows", shows)
     notes = (*one.census.notes, *(one.comparison.notes if one.comparison is not None else ()))
     yield from items("About the counting", notes)
 
@@ -155,7 +156,7 @@ def _title_of_one(one: CountedTensor, report: CensusReport) -> str:
     if census.inf:
         return f"Infinity: {census.inf} {of}"
     if one.differs and one.comparison is not None:
-        return f"Different: {_called(census)} is not as {_side(one.comparison)}; no NaN, no infinity"
+        return f"Different: {_called(census)} is not as {_called(one.comparison.there)}; no NaN, no infinity"
     if report.differs:
         return f"Different: {_alone(report)}; no NaN, no infinity"
     return f"No NaN, no infinity: {of.removeprefix('of ')}" if census.n else f"No elements: {_called(census)}"
@@ -175,9 +176,8 @@ def _title_of_many(report: CensusReport) -> str:
         what = f"{different} of {tensors} against {report.reference}" if different else _alone(report)
         return f"Different: {what}; no NaN, no infinity"
     first = report.first_nan or report.first_not_finite
-    return capital(
-        f"{', '.join(said)}; the first{' with NaN' if nan else ''} is {_called(first)}" if first else said[0]
-    )
+    which = f"; the first{' with NaN' if nan else ''} is {_called(first)}" if first else ""
+    return capital(", ".join(said) + which)
 
 
 def _lines(report: CensusReport, one: CountedTensor | None) -> Iterator[str]:
@@ -189,7 +189,7 @@ def _lines(report: CensusReport, one: CountedTensor | None) -> Iterator[str]:
 
 def _against(report: CensusReport, one: CountedTensor | None) -> str:
     if one is not None and one.comparison is not None:
-        return f"{capital(_sameness(one.comparison))} against {_side(one.comparison)}."
+        return f"{capital(_sameness(one.comparison))} against {_called(one.comparison.there)}."
     compared = [one.comparison for one in report.files if one.comparison is not None]
     different = sum(one.differs for one in report.files)
     verb = "differs" if 1 in {different, len(compared)} else "differ"
@@ -203,9 +203,9 @@ def _alone(report: CensusReport) -> str:
     return f"{alone} {'stands' if alone == 1 else 'stand'} on one side only"
 
 
-def _called(census: Census) -> str:
+def _called(named: Census | Side | TypeGuesses) -> str:
     """Name a tensor with its file."""
-    return census.path if census.tensor is None else f"{census.path}::{census.tensor}"
+    return named.path if named.tensor is None else f"{named.path}::{named.tensor}"
 
 
 def _facts(one: CountedTensor) -> Iterator[tuple[str, str]]:
@@ -280,16 +280,9 @@ def _patterns(census: Census) -> str:
     return ", ".join([*shown, *([rest] if more or not census.nan_patterns_complete else [])])
 
 
-def _findings(one: CountedTensor) -> Iterator[str]:
-    """Yield what the rules say, each with how sure it is and where it is from."""
-    for finding in (*one.census.findings, *(one.comparison.findings if one.comparison is not None else ())):
-        yield f"{finding.rule} ({finding.confidence}): {finding.text}. Source: {finding.provenance}."
-
-
-def _rules(one: CountedTensor) -> str:
-    """Name the rules that say something."""
-    found = (*one.census.findings, *(one.comparison.findings if one.comparison is not None else ()))
-    return ", ".join(finding.rule for finding in found)
+def _findings(one: CountedTensor) -> tuple[Finding, ...]:
+    """Return what the rules say."""
+    return (*one.census.findings, *(one.comparison.findings if one.comparison is not None else ()))
 
 
 def _sameness(comparison: Comparison) -> str:
@@ -313,31 +306,20 @@ def _in_short(one: CountedTensor) -> str:
     return _SAME[comparison.sameness] + (", another shape" if comparison.shapes_differ else "")
 
 
-def _side(comparison: Comparison) -> str:
-    """Name the reference."""
-    there = comparison.there
-    return there.path if there.tensor is None else f"{there.path}::{there.tensor}"
-
-
 def _comparison_facts(one: CountedTensor) -> Iterator[tuple[str, str]]:
     """Yield what differs from the reference, by name."""
     comparison = one.comparison
     if comparison is None:
         return
-    yield "Reference", f"{_side(comparison)}: {_sameness(comparison)}"
+    yield "Reference", f"{_called(comparison.there)}: {_sameness(comparison)}"
     if comparison.bit_different:
         within, signs = comparison.nan_bits_different or 0, comparison.zero_sign_different or 0
-        yield (
-            "Bits",
-            f"{_of(comparison.bit_different, comparison.n)} differ, {within} within NaN, {signs} signs of zero",
-        )
+        differ = _of(comparison.bit_different, comparison.n)
+        yield "Bits", f"{differ} differ, {within} within NaN, {signs} signs of zero"
     if (first := comparison.first or comparison.first_bits) is not None:
         yield "First", _difference(first, one)
-    for name, largest in (
-        ("Absolute", comparison.absolute),
-        ("Relative", comparison.relative),
-        ("ULP", comparison.ulps),
-    ):
+    errors = (("Absolute", comparison.absolute), ("Relative", comparison.relative), ("ULP", comparison.ulps))
+    for name, largest in errors:
         if largest is not None and largest.error:
             yield name, _largest(largest, one)
     nan = comparison.nan
@@ -351,8 +333,7 @@ def _comparison_facts(one: CountedTensor) -> Iterator[tuple[str, str]]:
 
 
 def _difference(difference: Difference, one: CountedTensor) -> str:
-    here, there = (f"{number(element.value)}({element.bits})" for element in (difference.here, difference.there))
-    return f"at {_at(difference.index, one)}: {here}, {there} in the reference"
+    return f"at {_at(difference.index, one)}: {element(difference.here)}, {element(difference.there)} in the reference"
 
 
 def _largest(largest: LargestError, one: CountedTensor) -> str:
@@ -374,16 +355,14 @@ def _notes(report: CensusReport) -> Iterator[str]:
 
 def _named(names: tuple[str, ...], what: str) -> Iterator[str]:
     if names:
-        more = len(names) - NAMES_SHOWN
-        yield f"{what}: {', '.join(names[:NAMES_SHOWN])}{f', and {more} more' if more > 0 else ''}"
+        yield f"{what}: {shortened(names, NAMES_SHOWN)}"
 
 
 def _guess_title(guesses: TypeGuesses) -> str:
     """Say what was looked at."""
-    path = guesses.path if guesses.tensor is None else f"{guesses.path}::{guesses.tensor}"
     size = "" if guesses.file_bytes in {None, guesses.sample_bytes} else f" of {guesses.file_bytes}"
     bytes_ = "byte" if guesses.sample_bytes == 1 else "bytes"
-    return f"Types of {path}, by {guesses.sample_bytes}{size} {bytes_}"
+    return f"Types of {_called(guesses)}, by {guesses.sample_bytes}{size} {bytes_}"
 
 
 def _type_of(guess: TypeGuess) -> str:

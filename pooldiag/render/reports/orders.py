@@ -8,7 +8,7 @@ from string import ascii_uppercase
 from pooldiag.model.bisections import OrderResult, OrdersReport
 from pooldiag.model.cases import Order, OrderKind
 from pooldiag.model.readings import Reading, Signature
-from pooldiag.model.words import count
+from pooldiag.model.words import count, shortened
 from pooldiag.render._facts import run_of_order
 from pooldiag.render.blocks import Answer, Blocks, Cell, Column, Fact, Facts, Items, Row, Section, Table, Tone, facts
 from pooldiag.render.reports import _runs as words
@@ -20,15 +20,15 @@ PREFIX_SHOWN = 12
 SEED = "seed "
 
 _COLUMNS = (
-    Column(title="Order"),
-    Column(title="Result"),
-    Column(title="Symptom"),
-    Column(title="Position", right=True),
-    Column(title="Prefix", right=True),
-    Column(title="Failing", right=True),
-    Column(title="Cases", right=True),
-    Column(title="Assertions"),
-    Column(title="Seconds", right=True, wide=True),
+    Column("Order"),
+    Column("Result"),
+    Column("Symptom"),
+    Column("Position", right=True),
+    Column("Prefix", right=True),
+    Column("Failing", right=True),
+    Column("Cases", right=True),
+    Column("Assertions"),
+    Column("Seconds", right=True, wide=True),
 )
 
 
@@ -149,13 +149,11 @@ def _counted(report: OrdersReport) -> str:
 
 def _symptoms(report: OrdersReport) -> tuple[Symptom, ...]:
     """Group the red orders by what they show first, the most frequent symptom first."""
-    groups: dict[Signature, list[OrderResult]] = {}
-    for result in _reading(report, Reading.RED):
-        run = run_of_order(report, result)
-        groups.setdefault(run.reading.signatures[0], []).append(result) if run is not None else None
-    ranked = sorted(groups.items(), key=lambda group: -len(group[1]))
+    runs = ((run_of_order(report, result), result) for result in _reading(report, Reading.RED))
+    groups = words.grouped((run.reading.signatures[0], result) for run, result in runs if run is not None)
+    ranked = sorted(groups, key=lambda group: -len(group[1]))
     return tuple(
-        Symptom(letter=letter, signature=signature, results=tuple(results))
+        Symptom(letter=letter, signature=signature, results=results)
         for letter, (signature, results) in zip(_letters(), ranked, strict=False)
     )
 
@@ -202,11 +200,9 @@ def brief(order: Order) -> str:
 
 def _same_lists(report: OrdersReport) -> Iterator[str]:
     """Yield the orders that are one list of cases: they were run once."""
-    groups: dict[str, list[str]] = {}
-    for result in report.orders:
-        if result.same_as is not None:
-            groups.setdefault(brief(result.same_as), []).append(brief(result.order))
-    yield from (f"{_shortened((first, *others))} are the same list: run once" for first, others in groups.items())
+    same = ((brief(one.same_as), brief(one.order)) for one in report.orders if one.same_as is not None)
+    for first, others in words.grouped(same):
+        yield f"{_shortened((first, *others))} are the same list: run once"
 
 
 def _void(report: OrdersReport) -> Iterator[str]:
@@ -232,17 +228,14 @@ def _about(report: OrdersReport, symptom: Symptom) -> Iterator[str]:
 
 def _failing(report: OrdersReport, symptom: Symptom) -> Iterator[str]:
     """Yield the sets of cases that fail, each with its orders where there are several."""
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for result in symptom.results:
-        if result.same_as is None:
-            groups.setdefault(tuple(sorted(result.failing)), []).append(brief(result.order))
+    own = (result for result in symptom.results if result.same_as is None)
+    groups = tuple(words.grouped((tuple(sorted(result.failing)), brief(result.order)) for result in own))
     run = run_of_order(report, symptom.results[0])
     of = "" if run is None or run.outcome.selected is None else f"/{run.outcome.selected}"
-    for failing, orders in groups.items():
+    for failing, orders in groups:
         where = f" in {_shortened(orders)}" if len(groups) > 1 else ""
-        more = len(failing) - FAILING_SHOWN
-        names = "; ".join(failing[:FAILING_SHOWN]) + (f"; and {more} more" if more > 0 else "")
-        yield f"failing {len(failing)}{of} cases{where}" + (f": {names}" if names else "")
+        names = f": {shortened(failing, FAILING_SHOWN, between='; ')}" if failing else ""
+        yield f"failing {len(failing)}{of} cases{where}{names}"
 
 
 def _further(report: OrdersReport, result: OrderResult, symptom: Symptom) -> tuple[Signature, ...]:

@@ -15,11 +15,11 @@ _OBSERVED = {
     "again": "a freed block comes back {}",
 }
 _COLUMNS = (
-    Column(title="Profile", whole=True),
-    Column(title="Allocator"),
-    Column(title="Arms"),
-    Column(title="Known from", whole=True),
-    Column(title="Found by", whole=True),
+    Column("Profile", whole=True),
+    Column("Allocator"),
+    Column("Arms"),
+    Column("Known from", whole=True),
+    Column("Found by", whole=True),
 )
 
 

@@ -17,8 +17,8 @@ from pooldiag.model.bisections import (
 )
 from pooldiag.model.cases import Order
 from pooldiag.model.census import Census, PrintedCensus
-from pooldiag.model.outcomes import Outcome
-from pooldiag.model.readings import Reading, Sight, Signature
+from pooldiag.model.outcomes import Outcome, OutputFile
+from pooldiag.model.readings import Reading, RunReading, Sight, Signature
 from pooldiag.model.reports import ArmResult, AttributeReport, Blockage, NextCommand, Run, Session, TargetReport
 from pooldiag.model.runs import Environment, Leftover
 from pooldiag.model.schema import SCHEMA
@@ -64,23 +64,6 @@ class CaseName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OutputDigest:
-    """A declared output, and the digest of its bytes where it could be read."""
-
-    path: str
-    sha256: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutputProblem:
-    """A declared output that is absent or could not be counted."""
-
-    path: str
-    problem: str
-    detail: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SeenRun:
     """One run as seen from a signature; None: from none."""
 
@@ -94,19 +77,15 @@ class RunFacts:
 
     id: str
     arm: Role
-    reading: Reading
     sight: Sight | None
     ending: str
     exit_code: int | None
     signal: int | None
     seconds: float
-    signatures: tuple[Signature, ...]
-    void_reason: str | None
-    vacuous: tuple[CaseName, ...]  # cases that passed without an assertion
-    notes: tuple[str, ...]
+    reading: RunReading
     cases: Cases
     assertions: Assertions | None
-    outputs: tuple[OutputDigest, ...]
+    outputs: tuple[OutputFile, ...]
     counters: Mapping[str, int]
     leftovers: tuple[Leftover, ...]
 
@@ -131,7 +110,7 @@ class ArmFacts:
     cases: Cases
     assertions: Assertions | None
     outputs: tuple[Census, ...]
-    output_problems: tuple[OutputProblem, ...]
+    output_problems: tuple[OutputFile, ...]
     printed: tuple[PrintedCensus, ...]
     seconds: tuple[float, ...]  # one number a run
 
@@ -159,30 +138,30 @@ class OrderFacts:
 
 def run_facts(one: SeenRun) -> RunFacts:
     """Return what a document holds of a run."""
-    run, outcome, reading = one.run, one.run.outcome, one.run.reading
-    completed = outcome.completed
+    outcome, completed = one.run.outcome, one.run.outcome.completed
     return RunFacts(
-        id=run.id,
-        arm=run.arm.role,
-        reading=reading.reading,
+        id=one.run.id,
+        arm=one.run.arm.role,
         sight=one.sight,
         ending=completed.words,
         exit_code=completed.exit_code,
         signal=completed.signal,
-        seconds=run.seconds,
-        signatures=reading.signatures,
-        void_reason=reading.void_reason,
-        vacuous=tuple(CaseName(case=name) for name in reading.vacuous),
-        notes=reading.notes,
+        seconds=one.run.seconds,
+        reading=one.run.reading,
         cases=_cases(outcome),
         assertions=_assertions(outcome),
-        outputs=tuple(
-            OutputDigest(path=one.path, sha256=None if one.census is None else one.census.sha256)
-            for one in outcome.outputs
-        ),
+        outputs=outcome.outputs,
         counters=dict(sorted(outcome.counters.items())),
         leftovers=completed.leftovers,
     )
+
+
+def _vacuous(reading: RunReading) -> tuple[CaseName, ...]:
+    return tuple(CaseName(case=name) for name in reading.vacuous)
+
+
+def _digest(output: OutputFile) -> str | None:
+    return None if output.census is None else output.census.sha256
 
 
 def _cases(outcome: Outcome | None) -> Cases:
@@ -244,11 +223,7 @@ def _arm_facts(one: ArmInReport) -> ArmFacts:
         cases=_cases(outcome),
         assertions=_assertions(outcome),
         outputs=tuple(replace(each.census, path=each.path) for each in outputs if each.census is not None),
-        output_problems=tuple(
-            OutputProblem(path=each.path, problem=each.problem, detail=each.detail)
-            for each in outputs
-            if each.problem is not None
-        ),
+        output_problems=tuple(each for each in outputs if each.problem is not None),
         printed=() if outcome is None else outcome.printed,
         seconds=tuple(run.seconds for run in arm.runs),
     )
@@ -301,6 +276,9 @@ _FORMS: Forms = {
     Environment: Form(made={"set": variables}),
     Mechanism: Form(without=("unless", "alternative", "needs", "predictions")),
     SeenRun: Form(instead=run_facts),
+    RunFacts: Form(flat={"reading": RunReading}),
+    RunReading: Form(without=("run",), made={"vacuous": _vacuous}),
+    OutputFile: Form(without=("census",), made={"sha256": _digest}),
     Session: Form(flat={"blocked": Blockage}, made={"removed_variables": _removed, "invocation": _invocation}),
     Blockage: Form(names={"problem": "blocked_by"}),
     TargetReport: Form(flat={"order": Order}),

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from pooldiag.render._escapes import shell_line, visible
 from pooldiag.render._page import Page
-from pooldiag.render._text import shell_line, visible
 
 if TYPE_CHECKING:
     from pooldiag.model.census import Census

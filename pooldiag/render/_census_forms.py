@@ -7,8 +7,8 @@ from pooldiag.model.census import Census
 from pooldiag.model.censuses import CensusProblem, CensusReport, CountedTensor, TypeGuess
 from pooldiag.model.comparisons import Comparison
 from pooldiag.model.schema import SCHEMA
-from pooldiag.render._documents import Form, Forms, command
-from pooldiag.render._text import without_surrogates
+from pooldiag.render._documents import DocumentForm, Forms, command
+from pooldiag.render._escapes import without_surrogates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,19 +61,19 @@ def _bytes(name: str | None) -> str | None:
 _EXTREMES = {"minimum": "min", "maximum": "max", "minimum_index": "min_index", "maximum_index": "max_index"}
 
 FORMS: Forms = {
-    CensusReport: Form(
+    CensusReport: DocumentForm(
         head={"schema": SCHEMA, "command": "census", "partial": None},
         made={"first_nan": _first_nan, "first_not_finite": _first_not_finite, "next": _next},
     ),
-    CountedTensor: Form(flat={"census": Census}, optional=("comparison",)),
-    Census: Form(
+    CountedTensor: DocumentForm(flat={"census": Census}, optional=("comparison",)),
+    Census: DocumentForm(
         names=_EXTREMES,
         without=("nan_residues", "dominant_pages"),
         made={"sha256": _sha256, "name_bytes": _name_bytes, "tensor_bytes": _tensor_bytes},
         properties=("inf", "nan_at_even"),
         optional=("blocks", "name_bytes", "tensor_bytes"),
     ),
-    CensusProblem: Form(made={"name_bytes": _name_bytes}, optional=("name_bytes",)),
-    TypeGuess: Form(names=_EXTREMES),
-    Comparison: Form(names={"there": "reference"}, without=("here",), properties=("sameness",)),
+    CensusProblem: DocumentForm(made={"name_bytes": _name_bytes}, optional=("name_bytes",)),
+    TypeGuess: DocumentForm(names=_EXTREMES),
+    Comparison: DocumentForm(names={"there": "reference"}, without=("here",), properties=("sameness",)),
 }

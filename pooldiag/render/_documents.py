@@ -1,6 +1,6 @@
 """Data classes as JSON: a field is an entry of its name, so that a new one needs nothing here.
 
-Where a document differs from its class on purpose, a `Form` says how; `scripts/schema` reads the same forms.
+Where a document differs from its class on purpose, a `DocumentForm` says how; `scripts/schema` reads the same forms.
 """
 
 import json
@@ -11,13 +11,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pooldiag.render._text import shell_line, without_surrogates
+from pooldiag.render._escapes import shell_line, without_surrogates
 
 Document = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class DocumentForm:
     """How the document of a class differs from its fields.
 
     `head` stands first: constants, and names that are to stand there. Entries of `flat` fields stand among those
@@ -44,8 +44,8 @@ class Form:
         yield from (name for name in self.made if name not in of_class)
 
 
-Forms = Mapping[type, Form]
-_AS_IT_IS = Form()
+Forms = Mapping[type, DocumentForm]
+_AS_IT_IS = DocumentForm()
 
 
 @cache
@@ -81,7 +81,7 @@ class Writer:
         form = self._forms.get(type(value), _AS_IT_IS)
         return self.document(form.instead(value)) if form.instead is not None else self._entries(value, form)
 
-    def _entries(self, value: object, form: Form) -> Document:
+    def _entries(self, value: object, form: DocumentForm) -> Document:
         found: Document = dict(form.head)
         for name in form.parts(type(value)):
             part = form.made[name](value) if name in form.made else getattr(value, name)

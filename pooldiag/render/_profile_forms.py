@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pooldiag.model.arms import AllocatorProfile, Arm, BannerRule, CounterRule, ProfilesReport
 from pooldiag.model.runs import Environment
-from pooldiag.render._documents import Form, Forms
+from pooldiag.render._documents import DocumentForm, Forms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,10 +33,10 @@ def _canary(profile: AllocatorProfile) -> CanaryFacts | None:
 
 
 FORMS: Forms = {
-    ProfilesReport: Form(head={"schema": "pooldiag.profiles/1"}, without=("whole",)),
-    AllocatorProfile: Form(made={"counters": _counters, "canary": _canary}),
-    Arm: Form(names={"environment": "env"}, without=("isolation", "shared")),
-    CounterRule: Form(without=("sufficient",)),
-    BannerRule: Form(without=("sufficient",)),
-    Environment: Form(made={"set": variables}),
+    ProfilesReport: DocumentForm(head={"schema": "pooldiag.profiles/1"}, without=("whole",)),
+    AllocatorProfile: DocumentForm(made={"counters": _counters, "canary": _canary}),
+    Arm: DocumentForm(names={"environment": "env"}, without=("isolation", "shared")),
+    CounterRule: DocumentForm(without=("sufficient",)),
+    BannerRule: DocumentForm(without=("sufficient",)),
+    Environment: DocumentForm(made={"set": variables}),
 }

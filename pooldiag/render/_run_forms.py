@@ -24,7 +24,7 @@ from pooldiag.model.runs import Environment, Leftover
 from pooldiag.model.schema import SCHEMA
 from pooldiag.model.settings import CommandLine
 from pooldiag.render import _census_forms
-from pooldiag.render._documents import Form, Forms, command
+from pooldiag.render._documents import DocumentForm, Forms, command
 from pooldiag.render._facts import run_of_order, runs_of, seen, shown_signature
 from pooldiag.render._profile_forms import variables
 
@@ -261,35 +261,37 @@ def _head(name: str) -> Mapping[str, str | None]:
 
 
 _FORMS: Forms = {
-    AttributeReport: Form(
+    AttributeReport: DocumentForm(
         head=_head("attribute"),
         flat={"session": Session, "attribution": Attribution},
         beside={"next": NextCommand},
         made={"arms": _arms, "runs": _runs, "reproducer": _reproducer},
     ),
-    ArmInReport: Form(flat={"result": ArmResult, "facts": ArmFacts}, without=("main",), made={"facts": _arm_facts}),
-    ArmResult: Form(flat={"arm": Arm}, without=("runs", "sights", "shown")),
-    Arm: Form(
+    ArmInReport: DocumentForm(
+        flat={"result": ArmResult, "facts": ArmFacts}, without=("main",), made={"facts": _arm_facts}
+    ),
+    ArmResult: DocumentForm(flat={"arm": Arm}, without=("runs", "sights", "shown")),
+    Arm: DocumentForm(
         names={"environment": "env"},
         without=("proof", "banner", "shared", "source", "confidence", "caveat", "one_sided", "late"),
     ),
-    Environment: Form(made={"set": variables}),
-    Mechanism: Form(without=("unless", "alternative", "needs", "predictions")),
-    SeenRun: Form(instead=run_facts),
-    RunFacts: Form(flat={"reading": RunReading}),
-    RunReading: Form(without=("run",), made={"vacuous": _vacuous}),
-    OutputFile: Form(without=("census",), made={"sha256": _digest}),
-    Session: Form(flat={"blocked": Blockage}, made={"removed_variables": _removed, "invocation": _invocation}),
-    Blockage: Form(names={"problem": "blocked_by"}),
-    TargetReport: Form(flat={"order": Order}),
-    Order: Form(names={"kind": "order"}),
-    NextCommand: Form(made={"line": _line}),
-    CheckedCommand: Form(made={"line": _line}),
-    Found: Form(names={"setters": "state_setters"}),
-    Confirmation: Form(flat={"arm": Arm}, made={"run": _confirmed}),
-    OrderInReport: Form(flat={"result": OrderResult, "ran": OrderFacts}, made={"ran": _order_facts}),
-    OrderResult: Form(flat={"order": Order}, without=("run",)),
-    ShortestPrefix: Form(flat={"order": Order}, beside={"reproducer": CheckedCommand}),
+    Environment: DocumentForm(made={"set": variables}),
+    Mechanism: DocumentForm(without=("unless", "alternative", "needs", "predictions")),
+    SeenRun: DocumentForm(instead=run_facts),
+    RunFacts: DocumentForm(flat={"reading": RunReading}),
+    RunReading: DocumentForm(without=("run",), made={"vacuous": _vacuous}),
+    OutputFile: DocumentForm(without=("census",), made={"sha256": _digest}),
+    Session: DocumentForm(flat={"blocked": Blockage}, made={"removed_variables": _removed, "invocation": _invocation}),
+    Blockage: DocumentForm(names={"problem": "blocked_by"}),
+    TargetReport: DocumentForm(flat={"order": Order}),
+    Order: DocumentForm(names={"kind": "order"}),
+    NextCommand: DocumentForm(made={"line": _line}),
+    CheckedCommand: DocumentForm(made={"line": _line}),
+    Found: DocumentForm(names={"setters": "state_setters"}),
+    Confirmation: DocumentForm(flat={"arm": Arm}, made={"run": _confirmed}),
+    OrderInReport: DocumentForm(flat={"result": OrderResult, "ran": OrderFacts}, made={"ran": _order_facts}),
+    OrderResult: DocumentForm(flat={"order": Order}, without=("run",)),
+    ShortestPrefix: DocumentForm(flat={"order": Order}, beside={"reproducer": CheckedCommand}),
 }
 
 
@@ -303,14 +305,14 @@ def forms(raw_names: Mapping[str, bytes]) -> Forms:
     def all_bytes(_: BisectReport | OrdersReport) -> Mapping[str, str]:
         return encoded
 
-    named = Form(made={"name_bytes": name_bytes}, optional=("name_bytes",))
-    bisect = Form(
+    named = DocumentForm(made={"name_bytes": name_bytes}, optional=("name_bytes",))
+    bisect = DocumentForm(
         head={**_head("bisect"), "status": None},
         flat={"session": Session, "found": Found},
         beside={"reproducer": CheckedCommand, "green_command": CheckedCommand, "next": NextCommand},
         made={"whole": _whole, "name_bytes": all_bytes},
     )
-    orders = Form(
+    orders = DocumentForm(
         head=_head("orders"),
         flat={"session": Session},
         beside={"next": NextCommand},

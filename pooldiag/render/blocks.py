@@ -129,14 +129,14 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where something lies, and what."""
+class Folder:
+    """A folder, and what lies in it."""
 
     name: str
     path: Path
 
 
-Block: TypeAlias = Answer | Facts | Table | Items | Text | Picture | Section | Command | Place
+Block: TypeAlias = Answer | Facts | Table | Items | Text | Picture | Section | Command | Folder
 Blocks: TypeAlias = tuple[Block, ...]
 
 

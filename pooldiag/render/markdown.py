@@ -7,18 +7,18 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from pooldiag.render._escapes import shell_line, visible
 from pooldiag.render._page import Page
 from pooldiag.render._picture import picture
-from pooldiag.render._text import shell_line, visible
 from pooldiag.render.blocks import (
     Answer,
     Block,
     Blocks,
     Command,
     Facts,
+    Folder,
     Items,
     Picture,
-    Place,
     Row,
     Section,
     Table,
@@ -45,11 +45,11 @@ _BEGINS_A_BLOCK = re.compile(r"\A(?:[-+=]|\d+(?=[.)]))")
 
 def render(blocks: Blocks, page: Page) -> str:
     """Return the report as Markdown of GitHub's kind."""
-    return "\n\n".join(_Sheet(page=page).block(block, _TOP) for block in blocks) + "\n"
+    return "\n\n".join(_Markdown(page=page).block(block, _TOP) for block in blocks) + "\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Sheet:
+class _Markdown:
     """How blocks are written on a page."""
 
     page: Page
@@ -75,7 +75,7 @@ class _Sheet:
             case Command():
                 shell = shell_line(block.line, unicode=self.page.unicode)
                 return f"{self.bold(f'{block.purpose}:')}\n\n{_fenced(shell, 'sh')}"
-            case Place():
+            case Folder():
                 return f"{self.bold(f'{block.name}:')} {_code(self.shown(str(self.page.near(block.path))))}"
 
     def shown(self, text: str) -> str:

@@ -13,9 +13,9 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text as Line
 
+from pooldiag.render._escapes import shell_line, visible
 from pooldiag.render._page import Page
 from pooldiag.render._picture import picture
-from pooldiag.render._text import shell_line, visible
 from pooldiag.render.blocks import (
     Answer,
     Block,
@@ -23,9 +23,9 @@ from pooldiag.render.blocks import (
     Cell,
     Command,
     Facts,
+    Folder,
     Items,
     Picture,
-    Place,
     Section,
     Table,
     Text,
@@ -42,11 +42,11 @@ _RULE = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 
 def render(blocks: Blocks, page: Page) -> str:
     """Return the report as a terminal of the page's width shows it."""
-    return "\n".join(map(_Sheet(page=page).block, blocks))
+    return "\n".join(map(_Screen(page=page).block, blocks))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Sheet:
+class _Screen:
     """A page, and how blocks are put on it."""
 
     page: Page
@@ -57,7 +57,7 @@ class _Sheet:
             case Command():
                 line = shell_line(block.line, unicode=self.page.unicode)
                 return f"{self.laid_out([self.text(f'{block.purpose}:', 'bold')])}{line}\n"
-            case Place():
+            case Folder():
                 path = visible(str(self.page.near(block.path)), unicode=self.page.unicode)
                 return f"{self.laid_out([self.text(f'{block.name}:', 'bold')])}{path}\n"
         return self.laid_out(self.parts(block))

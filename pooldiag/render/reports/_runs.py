@@ -11,7 +11,7 @@ from pooldiag.model.readings import Reading, Sight
 from pooldiag.model.reports import ArmResult, Blockage, LockReport, NextCommand, Run, Session, TargetReport
 from pooldiag.model.words import capital, count, shortened
 from pooldiag.render._facts import seen, short
-from pooldiag.render.blocks import Answer, Cell, Command, Place, Section, Tone, items
+from pooldiag.render.blocks import Answer, Cell, Command, Folder, Section, Tone, items
 
 NOTES_SHOWN = 12
 SHORTEST_WAIT_SECONDS = 0.1
@@ -126,12 +126,12 @@ def notes(session: Session) -> Iterator[Section]:
 
 def commands(
     *named: tuple[str, str | None], following: NextCommand | None, session: Session
-) -> Iterator[Command | Place]:
+) -> Iterator[Command | Folder]:
     """Yield what can be copied: the commands that are known, the next one, and the folder of the evidence."""
     yield from (Command(purpose, line) for purpose, line in named if line is not None)
     if following is not None:
         yield Command(f"Next ({following.purpose})", following.line)
-    yield Place("Evidence", session.evidence)
+    yield Folder("Evidence", session.evidence)
 
 
 def target(found: TargetReport, *, with_order: bool = True) -> str:

@@ -1,18 +1,25 @@
 import pytest
 
+from pooldiag.model.arms import ProfilesReport
+from pooldiag.profiles import PROFILES
 from pooldiag.render import FORMAT_NAMES, Page, render
 from tests.render.samples import EVERY
 
+REPORTS = {
+    **EVERY,
+    "profiles": ProfilesReport(profiles=tuple(PROFILES.values())),
+    "profile": ProfilesReport(profiles=(PROFILES["glibc"],), whole=True),
+}
 PAGES = [Page(width=80), Page(width=140, color=True), Page(width=33, unicode=False)]
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", REPORTS)
 @pytest.mark.parametrize("form", FORMAT_NAMES)
 def test_every_format_renders_every_report_on_every_page(form: str, name: str) -> None:
     for page in PAGES:
-        text = render(EVERY[name], form=form, page=page)
+        text = render(REPORTS[name], form=form, page=page)
         assert text.endswith("\n")
-        assert text == render(EVERY[name], form=form, page=page)
+        assert text == render(REPORTS[name], form=form, page=page)
         assert page.color or "\x1b" not in text
         assert page.unicode or text.isascii()
         text.encode()

@@ -100,36 +100,6 @@ def test_a_reproducer_with_an_escape_in_it_can_be_copied() -> None:
     assert subprocess.run(["sh", "-c", shell], capture_output=True, check=True).stdout == b"--test-case=a\x1b[31m\xff b"
 
 
-@pytest.mark.parametrize(
-    ("name", "first_lines"),
-    [
-        ("loud", "Red, established: block reuse across devices (cross-device-reuse)"),
-        ("green", "Green: 13/13 cases, 6176 assertions, nothing red in 4 runs"),
-        ("vacuous", "Green: 13/13 cases, 552 assertions, nothing red in 4 runs But 1 of 13 cases passed without"),
-        ("blocked", "Blocked: /home/ada/gpu.lock is still held after 2700 s"),
-        ("flake", "Red, unresolved: it flakes, one of eight The baseline disagrees with itself: red in 1/5 runs."),
-        ("one-of-three", "Red, unresolved: one of three - block reuse across devices (cross-device-reuse) - read of"),
-        ("none", "Red, unresolved: no mechanism fits These arms contradict each other: bypass,"),
-        ("hidden", "Green as it is, red under bypass and poison-n, established: use after free that the pool hides"),
-        ("unconfirmed", "Green as it is, red under bypass, unresolved: the cause is open"),
-        ("partial", "Interrupted: this report is partial, it has 2 finished runs. Red, unresolved: one of eight"),
-        ("barely-begun", "Interrupted: this report is partial, it has 0 finished runs. Nothing red so far, in 0 runs"),
-    ],
-)
-def test_says_the_answer_first(name: str, first_lines: str) -> None:
-    assert in_one_line(plain(name, 80)).startswith(first_lines)
-
-
-def test_says_what_to_do_before_anything_else() -> None:
-    sections = plain("loud", 80).split("\n\n")
-    assert in_one_line(sections[0]).endswith(
-        "First, put the device into the key of the free list, and let a pool refuse a foreign backend."
-    )
-    assert "First, get an answer from poison-n, poison-0 and serial" in in_one_line(plain("one-of-three", 80))
-    assert "First, let it run to its end." in plain("partial", 80)
-    assert "First, run the command under Next." in plain("flake", 80)
-
-
 @pytest.mark.parametrize("width", [30, 60, 80])
 def test_no_verdict_is_cut_however_narrow(width: int) -> None:
     letters = "".join(shown(SAMPLES["loud"], Page(width=width)).split())
@@ -176,12 +146,6 @@ def test_a_run_whose_victim_asserted_nothing_is_no_answer() -> None:
     text = shown(replace(report, arms=(report.arms[0], silent)), Page(width=140))
     assert re.search("^bypass +no answer +0/1", text, re.MULTILINE)
     assert "bypass (run 03): says nothing: the victim was not reached, or asserted nothing" in text
-
-
-def test_void_and_new_red_have_their_reasons() -> None:
-    text = plain("none", 80)
-    assert "per-case (run 05): new red, NaN or infinity in video.bin" in text
-    assert "isolate (run 06): void: No space left on device" in text
 
 
 def test_a_mechanism_that_the_report_does_not_know_has_its_id() -> None:

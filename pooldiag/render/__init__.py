@@ -1,6 +1,6 @@
 """Reports as text: blocks between reports and formats, one file a report and one a format; JSON is made from the data.
 
-What tells of runs is imported when it is asked for: a census is counted and told in less time than that takes.
+What tells of runs is imported when it is asked for: a census is counted and rendered in less time than that takes.
 """
 
 from collections.abc import Callable, Mapping

@@ -178,7 +178,7 @@ def _cases(outcome: Outcome | None) -> Cases:
 
 
 def _assertions(outcome: Outcome | None) -> Assertions | None:
-    """Count assertions; None where no framework told anything."""
+    """Count assertions; None where no framework counts."""
     if outcome is None or outcome.selection is None:
         return None
     return Assertions(passed=outcome.report.assertions_passed, failed=outcome.report.assertions_failed)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from pooldiag.model.bisections import BisectReport
+from pooldiag.model.bisections import OrdersReport
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import Run
 from pooldiag.render._documents import Forms, Writer, written
@@ -31,10 +31,9 @@ class JsonReports:
         """Return the report as one JSON document."""
         writer = _Keeping(forms(name_bytes(report)), self._kept)
         document = writer.document(report)
-        sights = {one.run.id: one.sight for one in report.confirmations} if isinstance(report, BisectReport) else {}
-        for run in runs_of(report):
-            if run.id not in self._kept:  # of an order: it is not told by itself
-                writer.document(SeenRun(run=run, sight=sights.get(run.id)))
+        if isinstance(report, OrdersReport):  # which holds what its runs showed, and no document of a run
+            for run in runs_of(report):
+                writer.document(SeenRun(run=run, sight=None))
         return _indented(document)
 
     def fresh(self) -> Iterator[tuple[str, str]]:

@@ -74,7 +74,7 @@ Row: TypeAlias = tuple[Cell, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows of as many cells as there are columns; a last row of totals, and remarks on what has no room in it.
+    """Rows of as many cells as there are columns; a last row of totals, and remarks on what it has not room for.
 
     `plain`: names stand in it rather than counts, so that it needs no line below its heads.
     """

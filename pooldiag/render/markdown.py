@@ -40,7 +40,7 @@ _LINKED = re.compile(
     r"|:(?=[\w+-]+:)",  # an emoji
     re.IGNORECASE,
 )
-_BEGINS_A_BLOCK = re.compile(r"\A(?:[-+=]|\d+(?=[.)]))")
+_BEGINS_A_BLOCK = re.compile(r"\A(?:[-+]|\d+(?=[.)]))")
 
 
 def render(blocks: Blocks, page: Page) -> str:
@@ -164,7 +164,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def _begun(text: str) -> str:
-    """Return what would begin a list or a line below a heading, such that it does not."""
+    """Return what would begin a list, such that it does not."""
     return f"{text}\\" if text.isdecimal() else f"\\{text}"
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def blocks_of(report: "Report") -> Blocks:
-    """Return what a report says. A census is told in less time than what tells of runs takes to import."""
+    """Return what a report says. A census is rendered in less time than what tells of runs takes to import."""
     if isinstance(report, CensusReport):
         from pooldiag.render.reports import census  # noqa: PLC0415 - as said above
 

@@ -266,7 +266,7 @@ def _verdict(report: AttributeReport, attribution: Attribution) -> str:
 
 
 def _particulars(report: AttributeReport) -> Iterator[str]:
-    """Yield what the table of arms has no room for: new reds, void runs, disagreement, cases never reached."""
+    """Yield what the table of arms has not room for: new reds, void runs, disagreement, cases never reached."""
     yield from (_disagreement(arm) for arm in report.arms if words.result(arm) == "mixed")
     odd = ((words.particular(run, sight), (arm, run)) for arm in report.arms for run, sight in _looks(arm))
     for said, found in words.grouped(odd):

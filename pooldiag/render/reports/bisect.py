@@ -327,11 +327,11 @@ def _sure(report: BisectReport) -> Iterator[tuple[str, str]]:
 
 def _ends(found: Found) -> Iterator[Row]:
     """Yield both ends of the prefix and of the set, each selection once."""
-    told: set[tuple[str, ...]] = set()
+    known: set[tuple[str, ...]] = set()
     for proof, is_prefix in ((found.prefix_proof, True), (found.set_proof, False)):
         for tried in () if proof is None else (proof.red, *proof.green):
-            if tried.cases not in told:
-                told.add(tried.cases)
+            if tried.cases not in known:
+                known.add(tried.cases)
                 yield end_row(tried, first(len(tried.cases)) if is_prefix else _ran(tried, proof, found))
 
 

@@ -26,7 +26,7 @@ from pooldiag.render.blocks import (
 )
 from pooldiag.render.reports._tensors import PATTERNS_SHOWN, element, elements, number
 
-DETAILS_SHOWN = 8  # tensors that are told whole
+DETAILS_SHOWN = 8  # tensors of which all is shown
 GUESSES_SHOWN = 8
 NAMES_SHOWN = 8
 _TEN = 10

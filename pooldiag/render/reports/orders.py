@@ -112,7 +112,7 @@ def _interruption(report: OrdersReport) -> str | None:
 
 
 def _reading(report: OrdersReport, wanted: Reading) -> tuple[OrderResult, ...]:
-    """Return the orders that read in a way; one that has no run says nothing."""
+    """Return the orders that read in a way; one without a run says nothing."""
     runs = ((result, run_of_order(report, result)) for result in report.orders)
     return tuple(result for result, run in runs if (Reading.VOID if run is None else run.reading.reading) is wanted)
 

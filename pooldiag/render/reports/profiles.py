@@ -24,7 +24,7 @@ _COLUMNS = (
 
 
 def blocks(report: ProfilesReport) -> Blocks:
-    """Return the table, or the sheets of those that are told whole."""
+    """Return the table, or the sheets of those that are shown whole."""
     if report.whole:
         return tuple(Facts(tuple(_sheet(profile))) for profile in report.profiles)
     return (Table(columns=_COLUMNS, rows=tuple(map(_row, report.profiles)), plain=True),)
@@ -99,7 +99,7 @@ def _expected(rule: CanaryRule) -> str:
 
 
 def _switches(environment: Environment, arguments: tuple[str, ...]) -> list[str]:
-    """Return the changes as words of a shell, on lines; a long list of options is told one a line."""
+    """Return the changes as words of a shell, on lines; a long list of options has one on each."""
     pairs = [f"{name}={shlex.quote(value)}" for name, value in environment.set]
     words = [*pairs, *(f"-{name}" for name in environment.unset), *arguments]
     if len(" ".join(words)) <= _LINE:

@@ -7,8 +7,8 @@ from pooldiag.model.census import Census
 from pooldiag.model.censuses import CensusProblem, CensusReport, CountedTensor, TypeGuess
 from pooldiag.model.comparisons import Comparison
 from pooldiag.model.schema import SCHEMA
-from pooldiag.render._documents import DocumentForm, Forms, command
 from pooldiag.render._escapes import without_surrogates
+from pooldiag.render.json import DocumentForm, Forms, command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

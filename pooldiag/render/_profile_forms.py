@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pooldiag.model.arms import AllocatorProfile, Arm, BannerRule, CounterRule, ProfilesReport
 from pooldiag.model.runs import Environment
-from pooldiag.render._documents import DocumentForm, Forms
+from pooldiag.render.json import DocumentForm, Forms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

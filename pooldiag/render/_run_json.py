@@ -7,11 +7,11 @@ import msgspec
 from pooldiag.model.bisections import OrdersReport
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import Run
-from pooldiag.render._documents import Forms, Writer, written
 from pooldiag.render._facts import name_bytes, runs_of
 from pooldiag.render._page import Page
 from pooldiag.render._renderer import RunReport
 from pooldiag.render._run_forms import SeenRun, forms
+from pooldiag.render.json import Forms, Writer, written
 
 _Kept = dict[str, tuple[Run, Sight | None, object]]
 

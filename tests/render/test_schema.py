@@ -16,8 +16,8 @@ from jsonschema import Draft202012Validator
 
 from pooldiag.model.readings import Reading
 from pooldiag.model.reports import AttributeReport, Session
-from pooldiag.render._documents import Forms, Writer
 from pooldiag.render._run_forms import forms
+from pooldiag.render.json import Forms, Writer
 from tests.render.attribute_samples import SAMPLES, changed
 
 Schema = dict[str, Any]

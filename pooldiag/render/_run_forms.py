@@ -127,13 +127,11 @@ class OrderInReport:
 class OrderFacts:
     """What the run of an order showed; an order without one is void."""
 
-    reading: Reading = Reading.VOID
-    signatures: tuple[Signature, ...] = ()
+    reading: RunReading
     cases: Cases
     assertions: Assertions | None
-    run: str | None = None
-    void_reason: str | None = None
-    seconds: float | None = None
+    run: str | None
+    seconds: float | None
 
 
 def run_facts(one: SeenRun) -> RunFacts:
@@ -243,16 +241,12 @@ def _orders(report: OrdersReport) -> tuple[OrderInReport, ...]:
 
 def _order_facts(order: OrderInReport) -> OrderFacts:
     run = order.ran
-    if run is None:
-        return OrderFacts(cases=_cases(None), assertions=None)
     return OrderFacts(
-        reading=run.reading.reading,
-        signatures=run.reading.signatures,
-        cases=_cases(run.outcome),
-        assertions=_assertions(run.outcome),
-        run=run.id,
-        void_reason=run.reading.void_reason,
-        seconds=run.seconds,
+        reading=RunReading(run="", reading=Reading.VOID) if run is None else run.reading,
+        cases=_cases(None if run is None else run.outcome),
+        assertions=_assertions(None if run is None else run.outcome),
+        run=None if run is None else run.id,
+        seconds=None if run is None else run.seconds,
     )
 
 
@@ -290,6 +284,7 @@ _FORMS: Forms = {
     Found: DocumentForm(names={"setters": "state_setters"}),
     Confirmation: DocumentForm(flat={"arm": Arm}, made={"run": _confirmed}),
     OrderInReport: DocumentForm(flat={"result": OrderResult, "ran": OrderFacts}, made={"ran": _order_facts}),
+    OrderFacts: DocumentForm(flat={"reading": RunReading}),
     OrderResult: DocumentForm(flat={"order": Order}, without=("run",)),
     ShortestPrefix: DocumentForm(flat={"order": Order}, beside={"reproducer": CheckedCommand}),
 }

@@ -124,14 +124,16 @@ def notes(session: Session) -> Iterator[Section]:
     yield from items("Notes", (*all_notes[:NOTES_SHOWN], f"and {more} more, in report.json") if more > 1 else all_notes)
 
 
-def commands(
-    *named: tuple[str, str | None], following: NextCommand | None, session: Session
-) -> Iterator[Command | Folder]:
-    """Yield what can be copied: the commands that are known, the next one, and the folder of the evidence."""
-    yield from (Command(purpose, line) for purpose, line in named if line is not None)
+def closing(following: NextCommand | None, session: Session) -> Iterator[Command | Folder]:
+    """Yield what stands last: the command to type next, and where the evidence lies."""
     if following is not None:
         yield Command(f"Next ({following.purpose})", following.line)
     yield Folder("Evidence", session.evidence)
+
+
+def interruption(session: Session, has: str) -> str | None:
+    """Say that a report is partial, and what it has; None for a whole one."""
+    return f"Interrupted: this report is partial, it has {has}." if session.partial else None
 
 
 def target(found: TargetReport, *, with_order: bool = True) -> str:

@@ -9,7 +9,7 @@ from pooldiag.model.readings import Reading, Sight
 from pooldiag.model.reports import ArmResult, AttributeReport, Run
 from pooldiag.model.words import capital, count, listed, percent
 from pooldiag.render._facts import baseline_of, runs_of, seen, short
-from pooldiag.render.blocks import Answer, Block, Blocks, Cell, Column, Row, Table, Tone, facts, items
+from pooldiag.render.blocks import Answer, Block, Blocks, Cell, Column, Command, Row, Table, Tone, facts, items
 from pooldiag.render.reports import _runs as words
 from pooldiag.render.reports._outputs import outputs
 
@@ -36,14 +36,17 @@ _COLUMNS = (
 def blocks(report: AttributeReport) -> Blocks:
     """Return the whole report."""
     session = report.session
+    runs = len(runs_of(report))
+    finished = count(runs, "finished run")
     target = ("Target", words.target(session.target))
-    spent = ("Runs", words.spent(len(runs_of(report)), session))
+    spent = ("Runs", words.spent(runs, session))
     return (
-        replace(answer(report), interruption=_interruption(report)),
+        replace(answer(report), interruption=words.interruption(session, finished)),
         facts((*_red_fact(report), target, spent, *sure(report))),
         *evidence(report),
         *words.notes(session),
-        *words.commands(("Reproduce", report.reproducer), following=report.next, session=session),
+        *([] if report.reproducer is None else [Command("Reproduce", report.reproducer)]),
+        *words.closing(report.next, session),
     )
 
 
@@ -115,13 +118,6 @@ def answer(report: AttributeReport) -> Answer:
     if attribution.mechanism is not None:
         return _one_mechanism(report, attribution.mechanism)
     return _several(report)
-
-
-def _interruption(report: AttributeReport) -> str | None:
-    """Say that a report is partial; None for a whole one."""
-    if not report.session.partial:
-        return None
-    return f"Interrupted: this report is partial, it has {count(len(runs_of(report)), 'finished run')}."
 
 
 def _green(report: AttributeReport) -> Answer:

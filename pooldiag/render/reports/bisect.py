@@ -12,7 +12,21 @@ from pooldiag.model.readings import Sight
 from pooldiag.model.reports import Blockage, Run
 from pooldiag.model.words import capital, count, listed, percent, shortened
 from pooldiag.render._facts import place_of, runs_of
-from pooldiag.render.blocks import Answer, Block, Blocks, Cell, Column, Items, Row, Section, Table, Tone, facts, items
+from pooldiag.render.blocks import (
+    Answer,
+    Block,
+    Blocks,
+    Cell,
+    Column,
+    Command,
+    Items,
+    Row,
+    Section,
+    Table,
+    Tone,
+    facts,
+    items,
+)
 from pooldiag.render.reports import _runs as words
 from pooldiag.render.reports import attribute
 
@@ -51,8 +65,9 @@ _WHOLE = (
 
 def blocks(report: BisectReport) -> Blocks:
     """Return the whole report."""
+    searched = f"{count(report.runs, 'run')} of the search"
     return (
-        replace(_answer(report), interruption=_interruption(report)),
+        replace(_answer(report), interruption=words.interruption(report.session, searched)),
         facts(_rows(report)),
         *_both_ends(report),
         *items("Independent sets of polluters, each of them enough", _sets(report.found)),
@@ -60,7 +75,9 @@ def blocks(report: BisectReport) -> Blocks:
         *_arms(report),
         *_whole(report),
         *words.notes(report.session),
-        *words.commands(*_named(report), following=report.next, session=report.session),
+        *shows("red", report.reproducer),
+        *shows("green", report.green_command),
+        *words.closing(report.next, report.session),
     )
 
 
@@ -108,12 +125,6 @@ def _whole_row(arm: str, run: Run, sight: Sight | None) -> Row:
     return Cell(arm), words.reading_cell(_result(run, sight)), *map(Cell, numbers)
 
 
-def _named(report: BisectReport) -> Iterator[tuple[str, str]]:
-    for color, command in (("red", report.reproducer), ("green", report.green_command)):
-        if command is not None:
-            yield shows(color, command), command.line
-
-
 def phase(key: str) -> str:
     """Say what a run of the search is for."""
     return _PHASES.get(key, key)
@@ -133,13 +144,6 @@ def _answer(report: BisectReport) -> Answer:
             return Answer(tone=Tone.RED, title=title, lines=(*_attributed(report), *_doubt(report)))
         case BisectStatus.UNRESOLVED:
             return _unresolved(report)
-
-
-def _interruption(report: BisectReport) -> str | None:
-    """Say that a report is partial; None for a whole one."""
-    if not report.session.partial:
-        return None
-    return f"Interrupted: this report is partial, it has {count(report.runs, 'run')} of the search."
 
 
 def _green(report: BisectReport) -> Answer:
@@ -368,10 +372,11 @@ def first(size: int) -> str:
     return f"the first {size} cases, then the victim"
 
 
-def shows(color: str, command: CheckedCommand) -> str:
-    """Say what a command line shows, and how it ended when it was run as it is printed."""
-    tries = f" at try {command.tries}" if command.tries > 1 else ""
-    return f"Shows it {color} (run as printed: {command.ended}{tries})"
+def shows(color: str, command: CheckedCommand | None) -> Iterator[Command]:
+    """Yield a command line, what it shows, and how it ended when it was run as it is printed."""
+    if command is not None:
+        tries = f" at try {command.tries}" if command.tries > 1 else ""
+        yield Command(f"Shows it {color} (run as printed: {command.ended}{tries})", command.line)
 
 
 def _result(run: Run, sight: Sight | None) -> str:

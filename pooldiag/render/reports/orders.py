@@ -44,16 +44,18 @@ class Symptom:
 def blocks(report: OrdersReport) -> Blocks:
     """Return the whole report."""
     session = report.session
+    of = f"/{report.asked}" if report.asked else ""
     cases = count(report.cases_run, "case")
     target = ("Target", words.target(session.target, with_order=False))
     return (
-        replace(_answer(report), interruption=_interruption(report)),
+        replace(_answer(report), interruption=words.interruption(session, f"{len(report.orders)}{of} orders")),
         facts((target, ("Runs", words.spent(f"{report.runs} ({cases} run)", session)))),
         *_orders(report),
         *_symptom_list(report),
         *_shortest_prefix(report),
         *words.notes(session),
-        *words.commands(*_reproducer(report), following=report.next, session=session),
+        *bisect.shows("red", None if report.shortest is None else report.shortest.reproducer),
+        *words.closing(report.next, session),
     )
 
 
@@ -80,12 +82,6 @@ def _shortest_prefix(report: OrdersReport) -> Iterator[Section]:
         yield Section(title=title, blocks=(Table(columns=bisect.ENDS, rows=ends), *cases))
 
 
-def _reproducer(report: OrdersReport) -> Iterator[tuple[str, str]]:
-    found = report.shortest
-    if found is not None and found.reproducer is not None:
-        yield bisect.shows("red", found.reproducer), found.reproducer.line
-
-
 def _answer(report: OrdersReport) -> Answer:
     """Say the answer."""
     if report.session.blocked is not None:
@@ -101,14 +97,6 @@ def _answer(report: OrdersReport) -> Answer:
         title = f"Nothing red so far, green in {len(_reading(report, Reading.GREEN))}/{report.asked or of} orders"
         return Answer(tone=Tone.OPEN, title=title, lines=lines)
     return Answer(tone=Tone.GREEN, title=f"Green in all of {count(of, 'order')}{_counted(report)}", lines=lines)
-
-
-def _interruption(report: OrdersReport) -> str | None:
-    """Say that a report is partial; None for a whole one."""
-    if not report.session.partial:
-        return None
-    of = f"{len(report.orders)}/{report.asked}" if report.asked else f"{len(report.orders)}"
-    return f"Interrupted: this report is partial, it has {of} orders."
 
 
 def _reading(report: OrdersReport, wanted: Reading) -> tuple[OrderResult, ...]:

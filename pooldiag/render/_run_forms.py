@@ -39,9 +39,9 @@ class Variable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cases:
-    """Cases by how they ended; `selected` is null where no framework tells."""
+    """Cases by how they ended."""
 
-    selected: int | None
+    selected: int | None  # null where no framework tells
     started: int
     passed: int
     failed: int
@@ -87,7 +87,7 @@ class RunFacts:
     assertions: Assertions | None
     outputs: tuple[OutputFile, ...]
     counters: Mapping[str, int]
-    leftovers: tuple[Leftover, ...]
+    leftovers: tuple[Leftover, ...]  # processes that outlived the run and were ended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,14 +100,14 @@ class ArmInReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmFacts:
-    """What the runs of an arm showed; cases, assertions and outputs are those of its shown run."""
+    """What the runs of an arm showed."""
 
     runs: int  # green runs are runs - red - new_red - void
     red: int
     new_red: int
     void: int
     signature: Signature | None
-    cases: Cases
+    cases: Cases  # as assertions and outputs, of the run that is shown
     assertions: Assertions | None
     outputs: tuple[Census, ...]
     output_problems: tuple[OutputFile, ...]
@@ -130,7 +130,7 @@ class OrderFacts:
     reading: RunReading
     cases: Cases
     assertions: Assertions | None
-    run: str | None
+    run: str | None  # None where there is none: the order is void
     seconds: float | None
 
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import msgspec
-
 from pooldiag.model.bisections import OrdersReport
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import Run
@@ -45,6 +43,8 @@ class JsonReports:
 
 def _indented(document: object) -> str:
     """Return a document as text: the standard library writes many runs quickly only on one line."""
+    import msgspec  # noqa: PLC0415 - some milliseconds, only where something was run
+
     return f"{msgspec.json.format(written(document, indent=None), indent=2)}\n"
 
 

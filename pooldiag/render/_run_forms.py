@@ -91,17 +91,10 @@ class RunFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArmInReport:
-    """An arm beside the signature that its report is about."""
+class ArmFacts:
+    """An arm, and what its runs showed."""
 
     result: ArmResult
-    main: Signature | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArmFacts:
-    """What the runs of an arm showed."""
-
     runs: int  # green runs are runs - red - new_red - void
     red: int
     new_red: int
@@ -116,17 +109,10 @@ class ArmFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrderInReport:
-    """An order with its run, or that of the earlier one that is the same list."""
+class OrderFacts:
+    """An order, and what its run showed, or that of the earlier one that is the same list."""
 
     result: OrderResult
-    ran: Run | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OrderFacts:
-    """What the run of an order showed; an order without one is void."""
-
     reading: RunReading
     cases: Cases
     assertions: Assertions | None
@@ -200,8 +186,8 @@ def _reproducer(report: AttributeReport) -> str | None:
     return command(report.reproducer)
 
 
-def _arms(report: AttributeReport) -> tuple[ArmInReport, ...]:
-    return tuple(ArmInReport(result=arm, main=report.attribution.signature) for arm in report.arms)
+def _arms(report: AttributeReport) -> tuple[ArmFacts, ...]:
+    return tuple(_arm_facts(arm, report.attribution.signature) for arm in report.arms)
 
 
 def _runs(report: AttributeReport) -> tuple[SeenRun, ...]:
@@ -209,15 +195,16 @@ def _runs(report: AttributeReport) -> tuple[SeenRun, ...]:
     return tuple(SeenRun(run=run, sight=sights.get(run.id)) for run in runs_of(report))
 
 
-def _arm_facts(one: ArmInReport) -> ArmFacts:
-    arm, outcome = one.result, None if one.result.shown is None else one.result.shown.outcome
+def _arm_facts(arm: ArmResult, main: Signature | None) -> ArmFacts:
+    outcome = None if arm.shown is None else arm.shown.outcome
     outputs = () if outcome is None else outcome.outputs
     return ArmFacts(
+        result=arm,
         runs=len(arm.runs),
         red=len(seen(arm, Sight.SAME_RED)),
         new_red=len(seen(arm, Sight.NEW_RED)),
         void=len(seen(arm, Sight.NOTHING)),
-        signature=shown_signature(arm, one.main),
+        signature=shown_signature(arm, main),
         cases=_cases(outcome),
         assertions=_assertions(outcome),
         outputs=tuple(replace(each.census, path=each.path) for each in outputs if each.census is not None),
@@ -235,13 +222,13 @@ def _confirmed(one: Confirmation) -> SeenRun:
     return SeenRun(run=one.run, sight=one.sight)
 
 
-def _orders(report: OrdersReport) -> tuple[OrderInReport, ...]:
-    return tuple(OrderInReport(result=result, ran=run_of_order(report, result)) for result in report.orders)
+def _orders(report: OrdersReport) -> tuple[OrderFacts, ...]:
+    return tuple(_order_facts(result, run_of_order(report, result)) for result in report.orders)
 
 
-def _order_facts(order: OrderInReport) -> OrderFacts:
-    run = order.ran
+def _order_facts(result: OrderResult, run: Run | None) -> OrderFacts:
     return OrderFacts(
+        result=result,
         reading=RunReading(run="", reading=Reading.VOID) if run is None else run.reading,
         cases=_cases(None if run is None else run.outcome),
         assertions=_assertions(None if run is None else run.outcome),
@@ -261,9 +248,7 @@ _FORMS: Forms = {
         beside={"next": NextCommand},
         made={"arms": _arms, "runs": _runs, "reproducer": _reproducer},
     ),
-    ArmInReport: DocumentForm(
-        flat={"result": ArmResult, "facts": ArmFacts}, without=("main",), made={"facts": _arm_facts}
-    ),
+    ArmFacts: DocumentForm(flat={"result": ArmResult}),
     ArmResult: DocumentForm(flat={"arm": Arm}, without=("runs", "sights", "shown")),
     Arm: DocumentForm(
         names={"environment": "env"},
@@ -283,8 +268,7 @@ _FORMS: Forms = {
     CheckedCommand: DocumentForm(made={"line": _line}),
     Found: DocumentForm(names={"setters": "state_setters"}),
     Confirmation: DocumentForm(flat={"arm": Arm}, made={"run": _confirmed}),
-    OrderInReport: DocumentForm(flat={"result": OrderResult, "ran": OrderFacts}, made={"ran": _order_facts}),
-    OrderFacts: DocumentForm(flat={"reading": RunReading}),
+    OrderFacts: DocumentForm(flat={"result": OrderResult, "reading": RunReading}),
     OrderResult: DocumentForm(flat={"order": Order}, without=("run",)),
     ShortestPrefix: DocumentForm(flat={"order": Order}, beside={"reproducer": CheckedCommand}),
 }

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from pooldiag.model.censuses import CensusProblem
 from pooldiag.model.events import Event
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.reports import LockReport
@@ -91,6 +92,40 @@ class Files(Protocol):
         ...
 
 
+class ContentStamp(Protocol):
+    """What marks the content of a file: one that was written to or replaced has another stamp."""
+
+    @property
+    def size_bytes(self) -> int:
+        """How large the file is."""
+
+    @property
+    def changed_ns(self) -> int:
+        """When it was last written to."""
+
+
+class TensorFiles(Protocol):
+    """Finding and opening the files of a census."""
+
+    def open(self, path: str) -> AbstractContextManager[tuple[BinaryIO, ContentStamp | None]]:
+        """Open a file, or `-`, standard input; what can be read only once has no stamp. OSError as usual."""
+
+    def stamp_of(self, file: BinaryIO) -> ContentStamp | None:
+        """Return the stamp of an opened file as it is now."""
+
+    def stamp_at(self, path: str) -> ContentStamp | None:
+        """Return the stamp of a regular file; None where there is none."""
+
+    def exists(self, path: str) -> bool:
+        """Say whether there is anything at a path."""
+
+    def is_folder(self, path: str) -> bool:
+        """Say whether a path is one of a folder; `-` is not."""
+
+    def below(self, folder: str) -> tuple[tuple[str, ...], tuple[CensusProblem, ...]]:
+        """Return the regular files below a folder, by paths relative to it in any order, and what cannot be read."""
+
+
 class Evidence(Protocol):
     """The folder that a diagnosis leaves behind."""
 
@@ -155,6 +190,13 @@ class Clock(Protocol):
     def monotonic(self) -> float:
         """Return seconds from any fixed point."""
         ...
+
+
+class Pace(Clock, Protocol):
+    """Time for one who looks again and again."""
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass."""
 
 
 class Progress(Protocol):

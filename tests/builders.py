@@ -6,7 +6,7 @@ from typing import Any
 
 from pooldiag.model.arms import Arm, Role
 from pooldiag.model.cases import Case, Selection
-from pooldiag.model.census import Census
+from pooldiag.model.counts import Census
 from pooldiag.model.outcomes import CaseResult, CaseStatus, FrameworkReport, Outcome, OutputFile
 from pooldiag.model.runs import Completed, Ending, Stream
 

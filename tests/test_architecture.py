@@ -79,8 +79,9 @@ IMPORTS_BY_NAME = frozenset({"cli/app.py"})
 REGISTRIES = (
     Registry(folder="frameworks", suffix=".py", helpers=frozenset({"base"})),
     Registry(folder="profiles", suffix=".toml"),
-    Registry(folder="census/files", suffix=".py", helpers=frozenset({"base"})),
-    Registry(folder="render", suffix=".py"),
+    Registry(folder="census/files", suffix=".py", helpers=frozenset({"format"})),
+    Registry(folder="render", suffix=".py", helpers=frozenset({"blocks"})),
+    Registry(folder="render/reports", suffix=".py"),
 )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pooldiag.census.counting import take_census
+from pooldiag.census.file_counts import take_census
 from pooldiag.census.layouts import LAYOUTS
 
 CHECKOUT = Path(__file__).parent.parent
@@ -52,6 +52,7 @@ def test_startup_is_compared_with_a_bare_application() -> None:
     assert len(re.findall(r"load average (?:now )?\d+\.\d+", done.stdout)) == 2
 
 
+@pytest.mark.slow  # the other benchmark of the script runs every time
 @pytest.mark.usefixtures("examples_build")
 def test_runs_are_compared_with_the_same_command_lines_in_a_shell() -> None:
     done = bench("overhead", *LEAST)

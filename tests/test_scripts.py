@@ -1,6 +1,7 @@
 """The scripts of the checkout: with tools that only write down what they are asked, so that nothing is installed."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,11 +21,13 @@ import pooldiag
 from tests.pages import PAGES
 
 CHECKOUT = Path(__file__).parent.parent
-SCRIPTS = (CHECKOUT / ".ci" / "run", *sorted((CHECKOUT / "scripts").iterdir()))
+NO_SUFFIX = sorted(path for path in (CHECKOUT / "scripts").iterdir() if path.is_file() and not path.suffix)
+SCRIPTS = (CHECKOUT / ".ci" / "run", *NO_SUFFIX)
 SHELL_SCRIPTS = tuple(path for path in SCRIPTS if path.read_bytes().startswith(b"#!/usr/bin/env bash\n"))
 
 # Where a command is only looked for, or ends at once, this stands for it.
 NEEDED_BY_SCRIPTS = ("bash", "cat", "cp", "dirname", "env", "grep", "mkdir", "mv", "rm", "sh", "sha256sum", "sleep")
+ON_ALL_PROCESSORS = "-n logical --maxprocesses 8 --dist loadfile "
 LOOKED_FOR_BY_SETUP = ("g++", "cmake", "make", "git", "mount", "tmux")
 
 # Writes down `-m` calls; makes an "environment" by putting itself there.
@@ -87,7 +90,7 @@ def checkout() -> Iterator[FakeCheckout]:
         copy = FakeCheckout(path=Path(folder).resolve())
         copy.path.chmod(0o755)
         for name in ("scripts", ".ci"):
-            shutil.copytree(CHECKOUT / name, copy.path / name)
+            shutil.copytree(CHECKOUT / name, copy.path / name, ignore=shutil.ignore_patterns("__pycache__"))
         (copy.path / "pooldiag").mkdir()
         for name in ("pyproject.toml", "pooldiag/__init__.py"):
             shutil.copy(CHECKOUT / name, copy.path / name)
@@ -266,10 +269,10 @@ def test_check_without_an_environment_names_setup(checkout: FakeCheckout) -> Non
 
 @pytest.fixture
 def checked(checkout: FakeCheckout) -> FakeCheckout:
-    """A checkout whose tools in .venv write down what they are asked."""
+    """A checkout whose tools in .venv write down what they are asked, pytest also by its variable."""
     checkout.write(".venv/pooldiag-setup", "")
-    for name in ("ruff", "mypy", "pytest"):
-        checkout.write(f".venv/bin/{name}", f'#!/bin/sh\necho "{name} $*" >>"$CALLS"\n[ "$FAILS" != {name} ]\n')
+    for name, said in (("ruff", "ruff"), ("mypy", "mypy"), ("pytest", "pytest $PYTEST_ADDOPTS:")):
+        checkout.write(f".venv/bin/{name}", f'#!/bin/sh\necho "{said} $*" >>"$CALLS"\n[ "$FAILS" != {name} ]\n')
     for path in checkout.path.joinpath("scripts").iterdir():
         if path.name not in {"setup", "check", "test", "demo"}:
             path.unlink()  # whatever is written in Python would be checked too
@@ -278,13 +281,36 @@ def checked(checkout: FakeCheckout) -> FakeCheckout:
 
 def test_check_runs_format_lint_types_and_tests(checked: FakeCheckout) -> None:
     checked.write("scripts/measure", "#!/usr/bin/env python3\n")
-    assert checked.run("scripts/check", "-k", "a b").returncode == 0
+    checked.write("scripts/shared.py", '"""What commands share."""\n')
+    checked.path.joinpath("scripts/__pycache__").mkdir()
+    done = checked.run("scripts/check", "-k", "a b")
+    assert (done.returncode, done.stderr) == (0, "")
     assert checked.calls == [
         "ruff format --check . scripts/measure",
         "ruff check . scripts/measure",
-        "mypy --scripts-are-modules pooldiag tests scripts/measure",
-        "pytest --cov -k a b",
+        "mypy --scripts-are-modules pooldiag tests scripts/measure scripts/shared.py",
+        f"pytest {ON_ALL_PROCESSORS}: --cov -k a b",
     ]
+
+
+def test_check_hands_the_option_for_slow_tests_on_to_pytest(checked: FakeCheckout) -> None:
+    assert checked.run("scripts/check", "--all").returncode == 0
+    assert checked.calls[-1] == f"pytest {ON_ALL_PROCESSORS}: --cov --all"
+
+
+def test_check_of_the_core_runs_its_tests_and_nothing_else(checked: FakeCheckout) -> None:
+    assert checked.run("scripts/check", "--core", "--all", "-x").returncode == 0
+    (call,) = checked.calls
+    _, asked = call.split(": ")
+    core, *rooms, everything, end = asked.split()
+    assert (core, everything, end) == ("--core", "--all", "-x")
+    assert {"tests/model", "tests/attribution", "tests/reduce", "tests/diagnose"} <= set(rooms)
+    assert all((CHECKOUT / room).is_dir() for room in rooms)
+
+
+def test_what_the_user_asks_of_pytest_by_its_variable_comes_last(checked: FakeCheckout) -> None:
+    assert checked.run("scripts/check", PYTEST_ADDOPTS="-n 0 -x").returncode == 0
+    assert checked.calls[-1] == f"pytest {ON_ALL_PROCESSORS}-n 0 -x: --cov"
 
 
 @pytest.mark.parametrize(("tool", "calls"), [("ruff", 1), ("mypy", 3), ("pytest", 4)])
@@ -296,8 +322,66 @@ def test_check_fails_at_the_first_tool_that_does(checked: FakeCheckout, tool: st
 def test_continuous_integration_sets_up_and_checks(checkout: FakeCheckout) -> None:
     checkout.write("scripts/setup", "#!/bin/sh\necho setup $*\n")
     checkout.write("scripts/check", "#!/bin/sh\necho check $*\nexit 3\n")
-    result = checkout.run(".ci/run")
-    assert (result.returncode, result.stdout) == (3, "setup\ncheck\n")
+    result = checkout.run(".ci/run", "-q")
+    assert (result.returncode, result.stdout) == (3, "setup\ncheck --all -q\n")
+
+
+def test_a_developer_leaves_the_slow_tests_out(checkout: FakeCheckout) -> None:
+    checkout.write("scripts/setup", "#!/bin/sh\n")
+    checkout.write("scripts/check", "#!/bin/sh\necho check $*\n")
+    assert checkout.run("scripts/test").stdout == "check\n"
+    assert checkout.run("scripts/test", "--all", "-k", "disk").stdout == "check --all -k disk\n"
+
+
+SUITE = """\
+    import os
+    import pytest
+
+    @pytest.mark.slow
+    def test_slow(): pass
+
+    @pytest.mark.process
+    def test_process(): pass
+
+    def test_plain(): assert "PYTEST_ADDOPTS" not in os.environ
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "ran"),
+    [
+        ((), "plain process"),
+        (("--all",), "plain process slow"),
+        (("--core",), "plain"),
+        (("--core", "--all"), "plain slow"),
+        (("-m", "slow"), "slow"),
+        (("-n", "2"), "plain process"),
+    ],
+    ids=str,
+)
+def test_marks_say_which_tests_are_left_out(tmp_path: Path, words: tuple[str, ...], ran: str) -> None:
+    shutil.copy(CHECKOUT / "tests" / "conftest.py", tmp_path / "conftest.py")
+    shutil.copy(CHECKOUT / "pyproject.toml", tmp_path / "pyproject.toml")
+    (tmp_path / "test_some.py").write_text(dedent(SUITE))
+    command = [sys.executable, "-m", "pytest", "-rp", "-p", "no:cacheprovider", *words, "test_some.py"]
+    environment = os.environ | {"PYTEST_ADDOPTS": "--color=no"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert " ".join(sorted(re.findall(r"^PASSED .*::test_(\w+)$", done.stdout, re.MULTILINE))) == ran
+
+
+@pytest.mark.parametrize(("words", "examples"), [((), "few"), (("--all",), "many")])
+def test_properties_have_more_examples_where_all_is_tested(
+    tmp_path: Path, words: tuple[str, ...], examples: str
+) -> None:
+    shutil.copy(CHECKOUT / "tests" / "conftest.py", tmp_path / "conftest.py")
+    (tmp_path / "test_some.py").write_text(
+        "from hypothesis import settings\n\n"
+        "def test_many():\n    assert settings.default.max_examples >= 100\n\n"
+        "def test_few():\n    assert settings.default.max_examples < 100\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words, "-k", examples, "test_some.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "1 passed, 1 deselected" in done.stdout
 
 
 @pytest.mark.parametrize(("keyed", "code"), [(0, 0), (1, 1), (4, 1)])

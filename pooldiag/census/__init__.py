@@ -1,1 +1,1 @@
-"""Censuses of tensors: bit layouts, counting, and what the counts say. `counting` alone needs NumPy."""
+"""Censuses of tensors: bit layouts, tensor files, counting, and what the counts say. Only what counts needs NumPy."""

@@ -8,21 +8,21 @@ from numpy.typing import NDArray
 
 from pooldiag.census.device import GpuArray, NoGpuError, copy_to_host, is_on_gpu, open_gpu_array
 from pooldiag.census.dlpack import CPU_DEVICES, AsUnsigned, Exporter
+from pooldiag.census.elements import CHUNK_BYTES, Patterns, upper_halves
 from pooldiag.census.findings import findings
 from pooldiag.census.layouts import CensusError, Layout, find_layout
 from pooldiag.census.pieces import tally_pieces
 from pooldiag.census.places import BlockPlan
-from pooldiag.census.reading import CHUNK_BYTES, Patterns, upper_halves
 from pooldiag.census.tally import Tally
 from pooldiag.errors import UsageError
-from pooldiag.model.census import Census
+from pooldiag.model.counts import Census
 
 _UNPACKED_FP4 = "float4_e2m1fn"  # ml_dtypes keeps each of these in a byte of its own
 _VIEW_HINT = "view it as unsigned integers of the same size, and name its type: take_census(view, dtype='bf16')"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Elements:
+class _HostArray:
     """An array as bits: unsigned integers of the size of an element, in any layout and byte order."""
 
     bits: NDArray[np.unsignedinteger]
@@ -38,19 +38,19 @@ def take_census(
     """Count the elements of an array; an index is that in row-major order, whatever the layout in memory.
 
     `dtype` names the element type where the array's own does not: bf16 that was viewed as int16. An array on a GPU is
-    counted there if CuPy works, else on the host from a copy, which `notes` of the census tell. CensusError: a type
+    counted there if CuPy works, else on the host from a copy, as `notes` of the census say. CensusError: a type
     that is not known, or memory that cannot be read.
     """
+    notes: tuple[str, ...] = ()
     if is_on_gpu(array):
         try:
             found = open_gpu_array(array, dtype=dtype, name=name)
             return _finish(*_count_on_gpu(found, blocks), name=name, shape=found.shape)
         except NoGpuError as error:
-            note = f"counted on the host, from a copy: {error}"
-        elements = _elements(copy_to_host(array, name=name, reason=note), dtype=dtype, name=name)
-        return _finish(_count_on_host(elements, blocks), (note, *elements.notes), name=name, shape=elements.shape)
+            notes = (f"counted on the host, from a copy: {error}",)
+        array = copy_to_host(array, name=name, reason=notes[0])
     elements = _elements(array, dtype=dtype, name=name)
-    return _finish(_count_on_host(elements, blocks), elements.notes, name=name, shape=elements.shape)
+    return _finish(_count_on_host(elements, blocks), (*notes, *elements.notes), name=name, shape=elements.shape)
 
 
 def _finish(tally: Tally, notes: tuple[str, ...], *, name: str, shape: tuple[int, ...]) -> Census:
@@ -66,7 +66,7 @@ def _count_on_gpu(array: GpuArray, blocks: BlockPlan | None) -> tuple[Tally, tup
     return tally, (note,)
 
 
-def _count_on_host(elements: _Elements, blocks: BlockPlan | None) -> Tally:
+def _count_on_host(elements: _HostArray, blocks: BlockPlan | None) -> Tally:
     tally = Tally(elements.layout, chunk_elements=CHUNK_BYTES, blocks=blocks)
     for patterns in _chunks(elements):
         tally.add(patterns)
@@ -75,7 +75,7 @@ def _count_on_host(elements: _Elements, blocks: BlockPlan | None) -> Tally:
     return tally
 
 
-def _chunks(elements: _Elements) -> Iterator[Patterns]:
+def _chunks(elements: _HostArray) -> Iterator[Patterns]:
     """Yield the elements in row-major order, in chunks that are copied only if the layout asks for it."""
     bits = elements.bits
     if not bits.size:
@@ -96,7 +96,7 @@ def _chunks(elements: _Elements) -> Iterator[Patterns]:
             yield patterns * 16 if elements.unpacked else upper_halves(patterns)
 
 
-def _elements(array: object, *, dtype: str | None, name: str) -> _Elements:
+def _elements(array: object, *, dtype: str | None, name: str) -> _HostArray:
     """Return the bits of an array on the host."""
     if not isinstance(array, np.ndarray) and isinstance(array, Exporter):
         return _exported(array, dtype=dtype, name=name)
@@ -112,10 +112,10 @@ def _elements(array: object, *, dtype: str | None, name: str) -> _Elements:
     own = found.dtype.name
     layout = _layout(own if dtype is None else dtype, found.dtype.itemsize, own=own, name=name)
     bits = found.view(np.dtype(f"u{found.dtype.itemsize}").newbyteorder(found.dtype.byteorder))
-    return _Elements(bits=bits, layout=layout, shape=shape, unpacked=own == _UNPACKED_FP4, notes=notes)
+    return _HostArray(bits=bits, layout=layout, shape=shape, unpacked=own == _UNPACKED_FP4, notes=notes)
 
 
-def _exported(array: Exporter, *, dtype: str | None, name: str) -> _Elements:
+def _exported(array: Exporter, *, dtype: str | None, name: str) -> _HostArray:
     """Take an array over by DLPack, bits as they are."""
     unsigned = AsUnsigned(array, name=name)
     if unsigned.__dlpack_device__()[0] not in CPU_DEVICES:
@@ -124,9 +124,8 @@ def _exported(array: Exporter, *, dtype: str | None, name: str) -> _Elements:
         bits: NDArray[np.unsignedinteger] = np.from_dlpack(unsigned)  # type: ignore[arg-type, assignment] # a Protocol
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise CensusError(f"{name}: it cannot be taken over by DLPack: {error}", hint=_VIEW_HINT) from error
-    own = unsigned.layout.name if unsigned.layout is not None else ""
-    layout = _layout(dtype or own, bits.itemsize, own=own, name=name)
-    return _Elements(bits=bits, layout=layout, shape=bits.shape)
+    layout = _layout(dtype or unsigned.dtype, bits.itemsize, own=unsigned.dtype, name=name)
+    return _HostArray(bits=bits, layout=layout, shape=bits.shape)
 
 
 def _layout(wanted: str, item_bytes: int, *, own: str, name: str) -> Layout:

@@ -10,9 +10,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pooldiag.census.elements import Patterns
 from pooldiag.census.layouts import FloatLayout, IntegerLayout, Layout, Specials
 from pooldiag.census.marks import Flags, Marks, few_places, listed, marks_of
-from pooldiag.census.reading import Patterns
 
 # Quicker than the methods of an array.
 _MIN, _MAX = np.minimum.reduce, np.maximum.reduce
@@ -20,11 +20,11 @@ _DENSE_FOR = 16  # chunks in which small and special elements are taken to be ma
 _LONG_DENSE = 1 << 62
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class ChunkCounts:
     """What a chunk holds. `lowest` and `highest` are finite patterns, `largest` those of the largest magnitude.
 
-    Of a chunk of one pattern, `constant`, no more is told: `counts_of_constant` does.
+    Of a chunk of one pattern, `constant`, nothing else is set: `counts_of_constant` does that.
     """
 
     n: int
@@ -35,21 +35,29 @@ class ChunkCounts:
     places: tuple[int, int, int] | None = None  # of these three, where they are known at once
     zero: int = 0  # of either sign
     negative_zero: int = 0
-    subnormal: int = 0
+    small: int = 0  # below the smallest normal magnitude, so the zeros too
     positive_inf: int = 0
     negative_inf: int = 0
     nan: Marks | None = None
     inf: Marks | None = None
 
+    def add(self, other: "ChunkCounts") -> None:
+        """Add what another chunk counts by itself: all but its NaN."""
+        self.positive_inf += other.positive_inf
+        self.negative_inf += other.negative_inf
+        self.zero += other.zero
+        self.negative_zero += other.negative_zero
+        self.small += other.small
 
-class Counter(Protocol):
+
+class ChunkCounter(Protocol):
     """Counts chunks of one layout; scratch space is used again."""
 
     def count(self, patterns: Patterns) -> ChunkCounts:
         """Count a chunk that is not empty; it is not changed."""
 
 
-def counter_of(layout: Layout, chunk_elements: int) -> Counter:
+def counter_of(layout: Layout, chunk_elements: int) -> ChunkCounter:
     """Return what counts chunks of up to `chunk_elements` elements of this layout."""
     if isinstance(layout, FloatLayout):
         return FloatCounter(layout, chunk_elements)
@@ -64,7 +72,7 @@ def counts_of_constant(layout: Layout, pattern: int, n: int) -> ChunkCounts:
     if not math.isfinite(value):
         return ChunkCounts(n=n, constant=pattern, positive_inf=n * (value > 0), negative_inf=n * (value < 0))
     negative_zero = n * (value == 0 and math.copysign(1, value) < 0)
-    subnormal = isinstance(layout, FloatLayout) and 0 < layout.magnitude(pattern) < layout.smallest_normal
+    small = value == 0 or (isinstance(layout, FloatLayout) and layout.magnitude(pattern) < layout.smallest_normal)
     return ChunkCounts(
         n=n,
         constant=pattern,
@@ -73,7 +81,7 @@ def counts_of_constant(layout: Layout, pattern: int, n: int) -> ChunkCounts:
         largest=(pattern,),
         zero=n * (value == 0),
         negative_zero=negative_zero,
-        subnormal=n * subnormal,
+        small=n * small,
     )
 
 
@@ -94,13 +102,9 @@ class IntegerCounter:
         if low == high:
             return ChunkCounts(n=n, constant=low)
         may_be_zero = layout.value(low) <= 0 <= layout.value(high)
-        return ChunkCounts(
-            n=n,
-            lowest=low,
-            highest=high,
-            largest=_largest(layout, low, high),
-            zero=_count(np.equal(patterns, 0, out=self._flags[:n])) if may_be_zero else 0,
-        )
+        zero = _count(np.equal(patterns, 0, out=self._flags[:n])) if may_be_zero else 0
+        largest = _largest(layout, low, high)
+        return ChunkCounts(n=n, lowest=low, highest=high, largest=largest, zero=zero, small=zero)
 
 
 _NONE_LOW, _NONE_HIGH = 1 << 64, -1  # where no element has the sign
@@ -114,19 +118,6 @@ class _Signs:
     positive_high: int = _NONE_HIGH
     negative_low: int = _NONE_LOW
     negative_high: int = _NONE_HIGH
-
-
-@dataclass(slots=True, kw_only=True)
-class _Kinds:
-    """How many elements are of each kind that not every chunk has."""
-
-    zero: int = 0
-    negative_zero: int = 0
-    small: int = 0  # below the smallest normal magnitude, so the zeros too
-    positive_inf: int = 0
-    negative_inf: int = 0
-    nan: Marks | None = None
-    inf: Marks | None = None
 
 
 class FloatCounter:
@@ -156,27 +147,12 @@ class FloatCounter:
         special = signs.positive_high >= self._limit or signs.negative_high >= self._limit
         if self._minus_zero:
             special = not signs.negative_low
-        if not small and not special:
-            lowest, highest, largest = self._ends(signs)
-            return ChunkCounts(n=patterns.size, lowest=lowest, highest=highest, largest=largest)
-        kinds = (self._listed(patterns, small=small) if special else None) or self._scanned(patterns, signs)
-        return self._counted(patterns.size, kinds, self._finite(patterns, signs) if special else signs)
-
-    def _counted(self, n: int, kinds: _Kinds, finite: _Signs) -> ChunkCounts:
-        lowest, highest, largest = self._ends(finite)
-        return ChunkCounts(
-            n=n,
-            lowest=lowest,
-            highest=highest,
-            largest=largest,
-            zero=kinds.zero + kinds.negative_zero,
-            negative_zero=kinds.negative_zero,
-            subnormal=kinds.small - kinds.zero - kinds.negative_zero,
-            positive_inf=kinds.positive_inf,
-            negative_inf=kinds.negative_inf,
-            nan=kinds.nan,
-            inf=kinds.inf,
-        )
+        counts = ChunkCounts(n=patterns.size)
+        if small or special:
+            counts = (self._listed(patterns, small=small) if special else None) or self._scanned(patterns, signs)
+        finite = self._finite(patterns, signs) if special else signs
+        counts.lowest, counts.highest, counts.largest = self._ends(finite)
+        return counts
 
     def _signs(self, patterns: Patterns, low: int, high: int) -> _Signs:
         """Find the extremes by integer comparisons: two more passes when both signs occur."""
@@ -202,7 +178,7 @@ class FloatCounter:
         highest = signs.negative_low | sign if above == _NONE_HIGH else above
         return lowest, highest, (above,) if above > below else (below | sign,)
 
-    def _listed(self, patterns: Patterns, *, small: bool) -> _Kinds | None:
+    def _listed(self, patterns: Patterns, *, small: bool) -> ChunkCounts | None:
         """Find all elements that are small or special, and look at them alone; None where they are not few.
 
         Where they are not, they are not looked for in some chunks to come.
@@ -222,45 +198,46 @@ class FloatCounter:
             return None
         found = patterns.take(places)
         magnitudes = found & layout.magnitudes
-        kinds = _Kinds(small=_count(magnitudes < normal)) if small else _Kinds()
-        if kinds.small:
-            kinds.negative_zero = _count(found == layout.sign)
-            kinds.zero = kinds.small - int(np.count_nonzero(magnitudes[magnitudes < normal])) - kinds.negative_zero
-        kinds.nan = listed(places, magnitudes > limit)
-        kinds.inf = listed(places, magnitudes == limit)
-        kinds.positive_inf = _count(found == limit)
-        kinds.negative_inf = (0 if kinds.inf is None else kinds.inf.count) - kinds.positive_inf
-        return kinds
+        counts = ChunkCounts(n=patterns.size, small=_count(magnitudes < normal) if small else 0)
+        if counts.small:
+            counts.negative_zero = _count(found == layout.sign)
+            counts.zero = counts.small - int(np.count_nonzero(magnitudes[magnitudes < normal]))
+        counts.nan = listed(places, magnitudes > limit)
+        counts.inf = listed(places, magnitudes == limit)
+        counts.positive_inf = _count(found == limit)
+        counts.negative_inf = (0 if counts.inf is None else counts.inf.count) - counts.positive_inf
+        return counts
 
-    def _scanned(self, patterns: Patterns, signs: _Signs) -> _Kinds:
+    def _scanned(self, patterns: Patterns, signs: _Signs) -> ChunkCounts:
         """Count each kind by passing over the whole chunk, if the extremes say that there can be some."""
-        kinds = _Kinds()
+        counts = ChunkCounts(n=patterns.size)
         flags, sign, normal = self._flags[: patterns.size], self._sign, self._normal
         if not signs.positive_low and normal:
-            kinds.zero = _zeros(patterns, flags)
+            counts.zero = _zeros(patterns, flags)
         if not signs.negative_low and not self._minus_zero:
-            kinds.negative_zero = _count(np.equal(patterns, sign, out=flags))
+            counts.negative_zero = _count(np.equal(patterns, sign, out=flags))
+            counts.zero += counts.negative_zero
         doubled = None
         positive, negative = signs.positive_low < normal, signs.negative_low < normal
         if (positive or negative) and patterns.itemsize == 1:  # for bytes, counting flags is what costs
             exponents = np.bitwise_and(patterns, sign - normal, out=self._scratch[: patterns.size])
-            kinds.small = patterns.size - int(np.count_nonzero(exponents))
+            counts.small = patterns.size - int(np.count_nonzero(exponents))
         elif positive and negative:
             doubled = self._doubled(patterns)
-            kinds.small = _count(np.less(doubled, 2 * normal, out=flags))
+            counts.small = _count(np.less(doubled, 2 * normal, out=flags))
         elif positive:
-            kinds.small = _count(np.less(patterns, normal, out=flags))
+            counts.small = _count(np.less(patterns, normal, out=flags))
         elif negative:
-            kinds.small = _count(np.less(_as_signed(patterns), normal - sign, out=flags))
+            counts.small = _count(np.less(_as_signed(patterns), normal - sign, out=flags))
         if self._minus_zero:
             if not signs.negative_low:
-                kinds.nan = marks_of(np.equal(patterns, sign, out=self._nan_flags[: patterns.size]))
-                kinds.small -= 0 if kinds.nan is None else kinds.nan.count
+                counts.nan = marks_of(np.equal(patterns, sign, out=self._nan_flags[: patterns.size]))
+                counts.small -= 0 if counts.nan is None else counts.nan.count
         elif signs.positive_high >= self._limit or signs.negative_high >= self._limit:
-            self._scan_special(kinds, patterns, signs, doubled)
-        return kinds
+            self._scan_special(counts, patterns, signs, doubled)
+        return counts
 
-    def _scan_special(self, kinds: _Kinds, patterns: Patterns, signs: _Signs, doubled: Patterns | None) -> None:
+    def _scan_special(self, counts: ChunkCounts, patterns: Patterns, signs: _Signs, doubled: Patterns | None) -> None:
         """Find NaN and infinities, where the extremes of a sign say that there can be some."""
         limit, infinity = self._limit, self._infinity
         positive, negative = signs.positive_high >= limit, signs.negative_high >= limit
@@ -270,7 +247,7 @@ class FloatCounter:
             doubled = self._doubled(patterns)
         last = limit - (infinity is None)
         if max(signs.positive_high, signs.negative_high) > last:
-            kinds.nan = marks_of(self._beyond(patterns, doubled, last, positive=positive))
+            counts.nan = marks_of(self._beyond(patterns, doubled, last, positive=positive))
         if infinity is None:
             return
         flags = self._inf_flags[: patterns.size]
@@ -279,11 +256,11 @@ class FloatCounter:
         else:
             np.equal(patterns, infinity if positive else self._sign | infinity, out=flags)
         if count := _count(flags):
-            kinds.positive_inf = count if positive else 0
+            counts.positive_inf = count if positive else 0
             if doubled is not None:
-                kinds.positive_inf = _count(np.equal(patterns, infinity, out=self._flags[: patterns.size]))
-            kinds.negative_inf = count - kinds.positive_inf
-            kinds.inf = Marks(count=count, flags=flags)
+                counts.positive_inf = _count(np.equal(patterns, infinity, out=self._flags[: patterns.size]))
+            counts.negative_inf = count - counts.positive_inf
+            counts.inf = Marks(count=count, flags=flags)
 
     def _beyond(self, patterns: Patterns, doubled: Patterns | None, last: int, *, positive: bool) -> Flags:
         """Flag the elements whose magnitude is above `last`: those of both signs with `doubled`, else of one."""

@@ -10,22 +10,14 @@ from typing import BinaryIO
 
 import numpy as np
 
-from pooldiag.census.comparison_values import (
-    Values,
-    common_type,
-    decode,
-    distances,
-    nan_flags,
-    relative,
-    steps,
-    zeros,
-)
-from pooldiag.census.findings import Rule, counted
+from pooldiag.census.comparison_values import Values, common_type, decode, distances, nan_flags, relative, steps, zeros
+from pooldiag.census.elements import ElementReader, Patterns, as_stored
+from pooldiag.census.findings import Rule
 from pooldiag.census.layouts import ByteOrder, CensusError, FloatLayout, Layout
 from pooldiag.census.marks import Flags, Indices, flagged
-from pooldiag.census.reading import ElementReader, Patterns, as_stored
-from pooldiag.model.census import Element
 from pooldiag.model.comparisons import Comparison, Difference, LargestError, NanPlaces, Side
+from pooldiag.model.counts import Element
+from pooldiag.model.words import count
 
 _WORD = 8
 _AT_A_TIME = 2**14  # values that are made at a time: small arrays cost no fresh memory
@@ -58,7 +50,7 @@ def compare(here: Operand, there: Operand, *, chunk_bytes: int = COMPARED_BYTES)
             hint="save both as one element type",
         )
     elements = max(2, chunk_bytes // max(here.layout.item_bytes, there.layout.item_bytes) // 2 * 2)
-    tally = _Tally(here.layout, there.layout, common)
+    tally = _ComparisonTally(here.layout, there.layout, common)
     ours = theirs = 0
     for left, right in zip_longest(_chunks(here, elements), _chunks(there, elements)):
         if left is not None and right is not None:
@@ -81,7 +73,7 @@ def _side(operand: Operand, n: int) -> Side:
     return Side(path=operand.path, tensor=operand.tensor, dtype=operand.layout.name, shape=operand.shape, n=n)
 
 
-def _finished(tally: "_Tally", here: Side, there: Side) -> Comparison:
+def _finished(tally: "_ComparisonTally", here: Side, there: Side) -> Comparison:
     comparison = tally.comparison(here, there)
     comparison = replace(comparison, notes=tuple(_notes(comparison)))
     said = (rule.finding(comparison) for rule in RULES)
@@ -96,29 +88,29 @@ def _notes(comparison: Comparison) -> Iterator[str]:
             " units in the last place are not"
         )
     if here.n != there.n:
-        yield f"{counted(here.n, 'element')} here, {there.n} in the reference: the first {comparison.n} are compared"
+        yield f"{count(here.n, 'element')} here, {there.n} in the reference: the first {comparison.n} are compared"
     elif comparison.shapes_differ:
         yield f"shape {here.shape} here, {there.shape} in the reference: compared in the order of the files"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Elements:
+class _Pairs:
     """Some elements of both sides, and where they are."""
 
     indices: Indices
     here: Patterns
     there: Patterns
 
-    def only(self, flags: Flags) -> "_Elements":
+    def only(self, flags: Flags) -> "_Pairs":
         """Return those that are flagged."""
         chosen = flags.nonzero()[0]
         if chosen.size == flags.size:
             return self
-        return _Elements(indices=self.indices.take(chosen), here=self.here.take(chosen), there=self.there.take(chosen))
+        return _Pairs(indices=self.indices.take(chosen), here=self.here.take(chosen), there=self.there.take(chosen))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
+class _Pair:
     """One element of both sides."""
 
     index: int
@@ -131,26 +123,26 @@ class _Largest:
     """The largest error so far, and where it is."""
 
     error: float = 0
-    place: _Place | None = None
+    place: _Pair | None = None
 
-    def add(self, errors: Values, elements: _Elements) -> None:
+    def add(self, errors: Values, elements: _Pairs) -> None:
         """Take over the largest of these errors, if it exceeds all before."""
         if not errors.size:
             return
         first = int(errors.argmax())
         error = errors[first].item()
         if self.place is None or error > self.error:
-            self.error, self.place = error, _place(elements, first)
+            self.error, self.place = error, _pair(elements, first)
 
 
-def _place(elements: _Elements, position: int) -> _Place:
-    return _Place(
+def _pair(elements: _Pairs, position: int) -> _Pair:
+    return _Pair(
         index=int(elements.indices[position]), here=int(elements.here[position]), there=int(elements.there[position])
     )
 
 
 @dataclass(slots=True, kw_only=True)
-class _Sums:
+class _Differences:
     """Plain counts, and the first places."""
 
     n: int = 0
@@ -166,11 +158,11 @@ class _Sums:
     infinity: int = 0
     zero_here: int = 0
     zero_there: int = 0
-    first_bits: _Place | None = None
-    first: _Place | None = None
+    first_bits: _Pair | None = None
+    first: _Pair | None = None
 
 
-class _Tally:
+class _ComparisonTally:
     """Compares chunks as they come."""
 
     def __init__(self, here: Layout, there: Layout, common: np.dtype[np.generic]) -> None:
@@ -180,7 +172,7 @@ class _Tally:
         self._shifts = (shift, other)
         self._common = common
         self._alike = here == there
-        self._sums = _Sums()
+        self._sums = _Differences()
         self._absolute = _Largest()
         self._relative = _Largest()
         self._ulps = _Largest()
@@ -196,7 +188,7 @@ class _Tally:
         differing = flagged(here != there if self._alike else ~self._equal_values(here, there))
         for begin in range(0, differing.size, _AT_A_TIME):
             places = differing[begin : begin + _AT_A_TIME]
-            self._add_differing(_Elements(indices=places + offset, here=here.take(places), there=there.take(places)))
+            self._add_differing(_Pairs(indices=places + offset, here=here.take(places), there=there.take(places)))
 
     def _equal_values(self, here: Patterns, there: Patterns) -> Flags:
         with np.errstate(invalid="ignore"):  # a signalling NaN becomes a quiet one
@@ -207,12 +199,12 @@ class _Tally:
         values: Values = decode(patterns, layout).astype(self._common, copy=False)
         return values
 
-    def _add_differing(self, elements: _Elements) -> None:
+    def _add_differing(self, elements: _Pairs) -> None:
         """Take over elements whose bits differ, or, between two types, whose values do: NaN differ from all."""
         sums = self._sums
         if self._alike:
             sums.bits += elements.indices.size
-            sums.first_bits = sums.first_bits or _place(elements, 0)
+            sums.first_bits = sums.first_bits or _pair(elements, 0)
         nan_here, nan_there = nan_flags(elements.here, self._here), nan_flags(elements.there, self._there)
         parts = [elements]
         if nan_here is not None or nan_there is not None:
@@ -225,10 +217,10 @@ class _Tally:
         parts[-1] = self._unequal(parts[-1])
         self._add_numbers(parts[-1])
         if sums.first is None:
-            firsts = [_place(part, 0) for part in parts if part.indices.size]
+            firsts = [_pair(part, 0) for part in parts if part.indices.size]
             sums.first = min(firsts, key=lambda place: place.index, default=None)
 
-    def _add_nan(self, here_only: _Elements, there_only: _Elements) -> None:
+    def _add_nan(self, here_only: _Pairs, there_only: _Pairs) -> None:
         sums = self._sums
         sums.nan_here_only += here_only.indices.size
         sums.nan_there_only += there_only.indices.size
@@ -239,7 +231,7 @@ class _Tally:
         if sums.first_nan_there is None and there_only.indices.size:
             sums.first_nan_there = int(there_only.indices[0])
 
-    def _unequal(self, numbers: _Elements) -> _Elements:
+    def _unequal(self, numbers: _Pairs) -> _Pairs:
         """Leave out what differs by the sign of zero only."""
         if not self._alike or not isinstance(self._here, FloatLayout):
             return numbers
@@ -251,7 +243,7 @@ class _Tally:
         self._sums.zero_sign += numbers.indices.size - found.indices.size
         return found
 
-    def _add_numbers(self, unequal: _Elements) -> None:
+    def _add_numbers(self, unequal: _Pairs) -> None:
         """Take over elements that are numbers on both sides, and not equal."""
         sums = self._sums
         sums.unequal += unequal.indices.size
@@ -267,7 +259,7 @@ class _Tally:
                 unequal, here, there = unequal.only(finite), here[finite], there[finite]
         self._add_errors(unequal, here, there)
 
-    def _add_errors(self, unequal: _Elements, here: Values, there: Values) -> None:
+    def _add_errors(self, unequal: _Pairs, here: Values, there: Values) -> None:
         absolute = distances(here, there)
         self._absolute.add(absolute, unequal)
         divisible = there != 0
@@ -308,7 +300,7 @@ class _Tally:
         at = self._difference(largest.place)
         return None if at is None else LargestError(error=largest.error, at=at)
 
-    def _difference(self, place: _Place | None) -> Difference | None:
+    def _difference(self, place: _Pair | None) -> Difference | None:
         if place is None:
             return None
         here, there = (

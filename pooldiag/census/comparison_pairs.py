@@ -1,4 +1,4 @@
-"""Which tensors of two files, or which files of two folders, are to be compared: told by their names alone."""
+"""Which tensors of two files, or which files of two folders, are to be compared, by their names alone."""
 
 import re
 from collections import defaultdict
@@ -29,7 +29,7 @@ def pair_paths(here: Sequence[str], there: Sequence[str]) -> Pairing:
     """Pair the files of two folders by path, which is relative to its folder and has `/` in it.
 
     Of a run that pooldiag made, only outputs are files to compare. In the folders of two diagnoses, a run goes with the
-    run of the same role, the second `exact` with the second `exact`, because their numbers tell nothing.
+    run of the same role, the second `exact` with the second `exact`, because their numbers mean nothing.
     """
     return _paired(_keyed(here), _keyed(there))
 

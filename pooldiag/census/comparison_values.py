@@ -6,9 +6,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pooldiag.census.elements import Patterns
 from pooldiag.census.layouts import FloatLayout, IntegerLayout, Layout, Specials
 from pooldiag.census.marks import Flags
-from pooldiag.census.reading import Patterns
 
 Values: TypeAlias = NDArray[np.float64] | NDArray[np.integer]
 
@@ -59,7 +59,7 @@ def nan_flags(patterns: Patterns, layout: Layout) -> Flags | None:
     if layout.specials is Specials.MINUS_ZERO:
         flags: Flags = patterns == layout.sign
         return flags if flags.any() else None
-    # The largest of either sign tells; read as signed, positive ones are on top.
+    # The largest of either sign says it; read as signed, positive ones are on top.
     last = layout.finite_limit if layout.infinity is not None else layout.finite_limit - 1
     top = patterns.view(f"=i{patterns.itemsize}") if layout.sign else patterns
     if int(top.max()) <= last and (not layout.sign or int(patterns.max()) <= layout.sign | last):
@@ -68,7 +68,7 @@ def nan_flags(patterns: Patterns, layout: Layout) -> Flags | None:
 
 
 def zeros(patterns: Patterns, layout: Layout) -> int:
-    """Count the zeros of either sign among patterns that are no NaN."""
+    """Count the zeros of either sign among patterns that are not NaN."""
     if isinstance(layout, FloatLayout):
         return 0 if not layout.signed else patterns.size - int(np.count_nonzero(patterns & layout.magnitudes))
     return patterns.size - int(np.count_nonzero(patterns))
@@ -105,7 +105,7 @@ def magnitudes(values: Values) -> NDArray[np.float64]:
 
 
 def steps(here: Patterns, there: Patterns, layout: FloatLayout, shift: int) -> Patterns:
-    """Return the distances in units in the last place of patterns that are no NaN.
+    """Return the distances in units in the last place of patterns that are not NaN.
 
     All numbers of a type lie on a line, magnitudes upwards from 0 for one sign and downwards for the other (Dawson,
     "Comparing Floating Point Numbers"); both zeros are at 0.

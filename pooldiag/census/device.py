@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooldiag.census.dlpack import AsUnsigned, Exporter
+from pooldiag.census.elements import Patterns
 from pooldiag.census.layouts import CensusError, Layout, find_layout
 from pooldiag.census.pieces import ROW, ROW_FIELDS, kernel_layout
-from pooldiag.census.reading import Patterns
 from pooldiag.errors import UsageError
 
 THREADS = 256  # as in kernel.cu
@@ -28,7 +28,7 @@ class NoGpuError(Exception):
     """An array cannot be counted on its GPU: which step failed, and how."""
 
 
-class _Place(Protocol):
+class _Device(Protocol):
     """A device: the current one within a `with`."""
 
     id: int
@@ -46,7 +46,7 @@ class DeviceArray(Protocol):
     ndim: int
     shape: tuple[int, ...]
     dtype: np.dtype[np.unsignedinteger]
-    device: _Place
+    device: _Device
 
     def __getitem__(self, key: slice | tuple[slice, ...], /) -> "DeviceArray": ...
 
@@ -90,7 +90,7 @@ def open_gpu_array(array: object, *, dtype: str | None, name: str) -> "GpuArray"
         if not isinstance(array, Exporter):
             raise NoGpuError("it speaks neither __cuda_array_interface__ nor DLPack")
         unsigned = AsUnsigned(array, name=name)
-        return _opened(cupy, lambda: cupy.from_dlpack(unsigned), lambda: dtype or _name_of(unsigned), name=name)
+        return _opened(cupy, lambda: cupy.from_dlpack(unsigned), lambda: dtype or unsigned.dtype, name=name)
     typestr = str(interface["typestr"])
     if typestr[0] == ">" or typestr[1] == "c":
         raise NoGpuError(f"elements of type {typestr} are counted on the host only")
@@ -196,10 +196,6 @@ def _opened(cupy: ModuleType, take: Callable[[], DeviceArray], dtype: Callable[[
     if layout.per_item > 1 or layout.item_bytes != bits.itemsize:
         raise NoGpuError(f"elements of {bits.itemsize} bytes are not counted as {layout.name} there")
     return GpuArray(cupy, bits, layout, name=name)
-
-
-def _name_of(unsigned: AsUnsigned) -> str:
-    return unsigned.layout.name if unsigned.layout is not None else ""
 
 
 def _interface(array: object) -> Mapping[str, object] | None:

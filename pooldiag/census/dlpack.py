@@ -1,7 +1,7 @@
 """Exchanges arrays by DLPack whose element types the consumer does not know: it gets the bits, as unsigned integers.
 
 NumPy and CuPy refuse bfloat16 and the 8-bit floats. The structure that an exporter hands out says the type in four
-bytes, and belongs to whoever takes it: here it is told to hold unsigned integers of the same size.
+bytes, and belongs to whoever takes it: here it is made to hold unsigned integers of the same size.
 """
 
 import ctypes
@@ -30,7 +30,7 @@ _TYPES: Mapping[tuple[int, int], str] = {
 }
 
 
-class _Tensor(ctypes.Structure):
+class _DLTensor(ctypes.Structure):
     """DLTensor."""
 
     _fields_ = (
@@ -47,7 +47,7 @@ class _Tensor(ctypes.Structure):
     )
 
 
-class _Versioned(ctypes.Structure):
+class _DLManagedTensor(ctypes.Structure):
     """DLManagedTensorVersioned; the older DLManagedTensor begins with the tensor itself."""
 
     _fields_ = (
@@ -56,7 +56,7 @@ class _Versioned(ctypes.Structure):
         ("context", ctypes.c_void_p),
         ("deleter", ctypes.c_void_p),
         ("flags", ctypes.c_uint64),
-        ("tensor", _Tensor),
+        ("tensor", _DLTensor),
     )
 
 
@@ -80,6 +80,11 @@ class AsUnsigned:
         self._name = name
         self.layout: Layout | None = None
 
+    @property
+    def dtype(self) -> str:
+        """What they are, by the name of the layout; empty before it was exported."""
+        return "" if self.layout is None else self.layout.name
+
     def __dlpack__(self, **options: object) -> object:
         """Return the other's capsule, with the type changed."""
         capsule = self._exporter.__dlpack__(**options)
@@ -99,13 +104,13 @@ class AsUnsigned:
         return self._exporter.__dlpack_device__()
 
 
-def _tensor_in(capsule: object) -> _Tensor:
+def _tensor_in(capsule: object) -> _DLTensor:
     """Return the tensor that a capsule holds, not a copy of it."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
     is_valid = ctypes.pythonapi.PyCapsule_IsValid
     is_valid.restype, is_valid.argtypes = ctypes.c_int, (ctypes.py_object, ctypes.c_char_p)
     if is_valid(capsule, b"dltensor_versioned"):
-        versioned: _Tensor = _Versioned.from_address(pointer(capsule, b"dltensor_versioned")).tensor
+        versioned: _DLTensor = _DLManagedTensor.from_address(pointer(capsule, b"dltensor_versioned")).tensor
         return versioned
-    return _Tensor.from_address(pointer(capsule, b"dltensor"))
+    return _DLTensor.from_address(pointer(capsule, b"dltensor"))

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 from pooldiag.census.fills import maker_of
 from pooldiag.census.layouts import LAYOUTS, FloatLayout
-from pooldiag.model.census import PAGE_BYTES, Census, Finding, PatternCount
+from pooldiag.model.counts import PAGE_BYTES, Census, Finding, PatternCount
+from pooldiag.model.words import count
 
 _T = TypeVar("_T")
 
@@ -19,7 +21,8 @@ _NVIDIA_NAN: Mapping[tuple[str, str], str] = {
 }
 # The quiet NaN without payload, by element type: sign clear, and sign set.
 _PLAIN_NAN = {"f64": "0x7ff8000000000000", "f32": "0x7fc00000", "f16": "0x7e00", "bf16": "0x7fc0"}
-_SIGNED_NAN = {"f64": "0xfff8000000000000", "f32": "0xffc00000", "f16": "0xfe00", "bf16": "0xffc0"}
+_SIGNED_NAN_OF_F64 = {"f64": "0xfff8000000000000"}
+_SIGNED_NAN = {"f32": "0xffc00000", "f16": "0xfe00", "bf16": "0xffc0"}
 _ALL_ONES_BF16 = {"bf16": "0xffff", "f32": "0xffff0000"}
 
 _MANY_PATTERNS = 16
@@ -71,7 +74,7 @@ def _everywhere(census: Census) -> str | None:
 def _uniform_nan(census: Census) -> str | None:
     if census.n < _MANY_ELEMENTS or (bits := _everywhere(census)) is None:
         return None
-    if _fill(census) or _short_fill(census):
+    if _fill(census, long=True) or _fill(census, long=False):
         return None  # memory that was never written, and not raw garbage, would contradict each other
     return (
         f"all {census.n} elements are NaN with one pattern, {bits}: computed from a contaminated input and spread"
@@ -90,62 +93,42 @@ def _nvidia_nan(census: Census) -> str | None:
     )
 
 
-def _x86_nan(census: Census) -> str | None:
+def _known_nan(census: Census, *, patterns: Mapping[str, str], words: str) -> str | None:
+    """See that every NaN has the one pattern that is known for the element type."""
     bits = _one_nan(census)
-    if census.dtype == "f64" or bits is None or bits != _SIGNED_NAN.get(census.dtype):
-        return None
-    return (
-        f"every NaN is {bits}, quiet with the sign set: what an invalid operation (0/0, inf - inf, inf * 0) gives on an"
-        " x86 CPU; NVIDIA's f32 and Arm's arithmetic leave the sign clear"
-    )
-
-
-def _x86_or_cuda_nan(census: Census) -> str | None:
-    bits = _one_nan(census)
-    if census.dtype != "f64" or bits != _SIGNED_NAN["f64"]:
-        return None
-    return f"every NaN is {bits}: what an invalid operation gives on an x86 CPU, and CUDA's own constant CUDART_NAN"
-
-
-def _plain_nan(census: Census) -> str | None:
-    bits = _one_nan(census)
-    if bits is None or bits != _PLAIN_NAN.get(census.dtype):
-        return None
-    return (
-        f"every NaN is {bits}: an operation on Arm or RISC-V, a NaN that the program wrote (float('nan'), NAN), or a"
-        " fill with NaN (torch's deterministic fill, TensorFlow's GPUNanResetAllocator)"
-    )
+    return f"every NaN is {bits}{words}" if bits is not None and bits == patterns.get(census.dtype) else None
 
 
 def _all_ones_nan(census: Census) -> str | None:
-    bits = _one_nan(census)
-    if bits is None or bits != _ALL_ONES_BF16.get(census.dtype):
-        return None
     widened = "" if census.dtype == "bf16" else ", bf16 0xffff widened"
-    return (
-        f"every NaN is {bits}{widened}: what torch's and OpenVINO's vectorised casts from f32 to bf16 on the CPU write"
-        " for any NaN; or bytes filled with 0xff"
+    words = (
+        f"{widened}: what torch's and OpenVINO's vectorised casts from f32 to bf16 on the CPU write for any NaN; or"
+        " bytes filled with 0xff"
     )
+    return _known_nan(census, patterns=_ALL_ONES_BF16, words=words)
 
 
-def _raw_bytes(census: Census) -> str | None:
+def _layout_with_nan(census: Census, *, small: bool) -> FloatLayout | None:
+    """Return the layout if it has patterns of NaN, and not many if it is to be `small`."""
     layout = _layout(census)
-    if layout is None or layout.nan_patterns < _MANY_PATTERNS or not _like_random_bytes(census, layout):
+    if layout is None or not layout.nan_patterns or (layout.nan_patterns < _MANY_PATTERNS) is not small:
         return None
-    return _raw_bytes_words(census, layout)
+    return layout
 
 
-def _raw_small_floats(census: Census) -> str | None:
-    layout = _layout(census)
-    if layout is None or not 1 < layout.nan_patterns < _MANY_PATTERNS or not _like_random_bytes(census, layout):
+def _raw_bytes(census: Census, *, small: bool) -> str | None:
+    """See NaN that are as many and as different as in random bytes."""
+    layout = _layout_with_nan(census, small=small)
+    if layout is None or layout.nan_patterns == 1 or census.nan < _MANY_PATTERNS:
         return None
-    return _raw_bytes_words(census, layout)
-
-
-def _like_random_bytes(census: Census, layout: FloatLayout) -> bool:
-    """Say whether NaN are as many and as different as in random bytes."""
-    many = census.nan >= _MANY_PATTERNS and _of_random_bits(census, layout)
-    return many and 2 / 3 <= census.nan / (census.n * _base_rate(layout)) <= 3 / 2
+    if not _of_random_bits(census, layout) or not 2 / 3 <= _to_base_rate(census, layout) <= 3 / 2:
+        return None
+    patterns = f"{len(census.nan_patterns)}{'' if census.nan_patterns_complete else ' or more'}"
+    return (
+        f"{census.nan} of {census.n} elements ({_percent(census.nan / census.n)}) are NaN, of {patterns} patterns:"
+        f" random bytes read as {census.dtype} have {_percent(_base_rate(layout))}. Raw bytes: another type, a wrong"
+        " offset, or memory that was never written"
+    )
 
 
 def _of_random_bits(census: Census, layout: FloatLayout) -> bool:
@@ -159,45 +142,30 @@ def _base_rate(layout: FloatLayout) -> float:
     return layout.nan_patterns / (1 << layout.bits)
 
 
-def _raw_bytes_words(census: Census, layout: FloatLayout) -> str:
-    patterns = f"{len(census.nan_patterns)}{'' if census.nan_patterns_complete else ' or more'}"
-    return (
-        f"{census.nan} of {census.n} elements ({_percent(census.nan / census.n)}) are NaN, of {patterns} patterns:"
-        f" random bytes read as {census.dtype} have {_percent(_base_rate(layout))}. Raw bytes: another type, a wrong"
-        " offset, or memory that was never written"
-    )
+def _to_base_rate(census: Census, layout: FloatLayout) -> float:
+    """Return how many NaN there are for each that random bytes would have."""
+    return census.nan / (census.n * _base_rate(layout))
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.2g} %"
 
 
-def _wider_type(census: Census) -> str | None:
-    layout = _layout(census)
-    if layout is None or layout.nan_patterns < _MANY_PATTERNS:
+def _wider_type(census: Census, *, small: bool) -> str | None:
+    """See NaN at some places modulo 2, 4 or 8 only."""
+    layout = _layout_with_nan(census, small=small)
+    if layout is None or census.nan <= _ENOUGH_NAN or not _of_random_bits(census, layout):
         return None
-    return _wider_than(census, layout)
-
-
-def _wider_small_type(census: Census) -> str | None:
-    layout = _layout(census)
-    if layout is None or not 0 < layout.nan_patterns < _MANY_PATTERNS:
-        return None
-    return _wider_than(census, layout)
-
-
-def _wider_than(census: Census, layout: FloatLayout) -> str | None:
-    if census.nan <= _ENOUGH_NAN or not _of_random_bits(census, layout):
-        return None
-    if not 1 / 16 <= census.nan / (census.n * _base_rate(layout)) <= 5 / 4:
+    if not 1 / 16 <= _to_base_rate(census, layout) <= 5 / 4:
         return None
     periods = [period for period in _periods(layout) if _has_period(census, period)]
     if not periods:
         return None
-    classes, period = _classes(census, periods[-1]), periods[-1]
+    period = periods[-1]
+    classes = _classes(census, period)
     return (
         f"{census.nan} of {census.n} elements ({_percent(census.nan / census.n)}) are NaN, and their indices modulo"
-        f" {period} are {_listed(place for place, count in enumerate(classes) if count)} only: the lower bits of a"
+        f" {period} are {_listed(place for place, nan in enumerate(classes) if nan)} only: the lower bits of a"
         f" wider type look like this. {_advice(census, layout, period)}"
     )
 
@@ -208,11 +176,11 @@ def _periods(layout: FloatLayout) -> list[int]:
 
 
 def _has_period(census: Census, period: int) -> bool:
-    """Say whether places modulo `period` tell more than modulo its half, and the half of an item with its sign is free.
+    """Say whether places modulo `period` say more than modulo its half, and the half of an item with its sign is free.
 
-    The upper end of a wider item holds sign and exponent, which are no NaN in ordinary numbers.
+    The upper end of a wider item holds sign and exponent, which are not NaN in ordinary numbers.
     """
-    free = [not count for count in _classes(census, period)]
+    free = [not nan for nan in _classes(census, period)]
     half = period // 2
     by_chance = (1 - 1 / period) ** census.nan
     return (free[-1] or free[0]) and by_chance < _CHANCE and (half == 1 or free[:half] != free[half:])
@@ -246,7 +214,7 @@ def _strided_nan(census: Census) -> str | None:
         return None
     for period in _periods(layout):
         sizes = [len(range(place, census.n, period)) for place in range(period)]
-        filled = [place for place, count in enumerate(_classes(census, period)) if count == sizes[place]]
+        filled = [place for place, nan in enumerate(_classes(census, period)) if nan == sizes[place]]
         if sum(sizes[place] for place in filled) == census.nan:
             return (
                 f"every element whose index modulo {period} is {_listed(filled)} is NaN, and no other: NaN of a wider"
@@ -272,21 +240,16 @@ def _aligned_runs(census: Census) -> str | None:
     if runs.count == 1 and touches_an_end and not _at_rows(census):
         return None  # the one border that is left is a multiple of itself
     return (
-        f"NaN of {counted(len(census.nan_patterns), 'pattern')} in {counted(runs.count, 'run')}, the longest of"
+        f"NaN of {count(len(census.nan_patterns), 'pattern')} in {count(runs.count, 'run')}, the longest of"
         f" {runs.longest} elements, which begin and end at multiples of {runs.alignment}: rows, tiles or blocks that"
         " were not written, or that something overwrote"
     )
 
 
 def _at_rows(census: Census) -> bool:
-    """Say whether runs of NaN begin and end where rows do, and rows are known and long enough to be no accident."""
+    """Say whether runs of NaN begin and end where rows do, and they are long enough for that not to be chance."""
     shape = census.shape or ()
     return len(shape) > 1 and shape[-1] >= _ALIGNED and (census.nan_runs.alignment or 0) % shape[-1] == 0
-
-
-def counted(number: int, word: str) -> str:
-    """Say a number of things."""
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _overflow(census: Census) -> str | None:
@@ -305,16 +268,8 @@ def _overflow(census: Census) -> str | None:
     )
 
 
-def _fill(census: Census) -> str | None:
-    return _fill_of_numbers(census, long=True)
-
-
-def _short_fill(census: Census) -> str | None:
-    return _fill_of_numbers(census, long=False)
-
-
-def _fill_of_numbers(census: Census, *, long: bool) -> str | None:
-    """See a fill with what is no ordinary value of the type, of more than a page or of less."""
+def _fill(census: Census, *, long: bool) -> str | None:
+    """See a fill with what is not an ordinary value of the type, of more than a page or of less."""
     layout, dominant = _layout(census), census.dominant
     if layout is None or layout.item_bytes == 1 or dominant is None or _is_ordinary(census, dominant):
         return None  # of one byte: so few patterns are NaN that every maker's is a fill's too
@@ -405,21 +360,35 @@ RULES: tuple[Rule[Census], ...] = (
         confidence="high unless something negated it",
         provenance="Intel SDM volume 1, table 4-3 (QNaN floating-point indefinite); C, NumPy and torch, measured",
         limits="A later operation passes a NaN on with its bits: what made it need not be what wrote this tensor",
-        read=_x86_nan,
+        read=partial(
+            _known_nan,
+            patterns=_SIGNED_NAN,
+            words=", quiet with the sign set: what an invalid operation (0/0, inf - inf, inf * 0) gives on an x86 CPU;"
+            " NVIDIA's f32 and Arm's arithmetic leave the sign clear",
+        ),
     ),
     Rule(
         name="x86-or-cuda-nan",
         confidence="low",
         provenance="Intel SDM volume 1, table 4-3; CUDA's math_constants.h",
         limits="The two cannot be told apart in f64",
-        read=_x86_or_cuda_nan,
+        read=partial(
+            _known_nan,
+            patterns=_SIGNED_NAN_OF_F64,
+            words=": what an invalid operation gives on an x86 CPU, and CUDA's own constant CUDART_NAN",
+        ),
     ),
     Rule(
         name="plain-nan",
         confidence="low",
         provenance=_LITERALS,
         limits="They cannot be told apart",
-        read=_plain_nan,
+        read=partial(
+            _known_nan,
+            patterns=_PLAIN_NAN,
+            words=": an operation on Arm or RISC-V, a NaN that the program wrote (float('nan'), NAN), or a fill with"
+            " NaN (torch's deterministic fill, TensorFlow's GPUNanResetAllocator)",
+        ),
     ),
     Rule(
         name="all-ones-nan",
@@ -433,7 +402,7 @@ RULES: tuple[Rule[Census], ...] = (
         confidence="high",
         provenance=_SHAPES,
         limits="Which of these it is, the counts do not say",
-        read=_raw_bytes,
+        read=partial(_raw_bytes, small=False),
         other_type=True,
     ),
     Rule(
@@ -441,7 +410,7 @@ RULES: tuple[Rule[Census], ...] = (
         confidence="medium: the type has few NaN patterns, and casts make them too",
         provenance=_SHAPES,
         limits="Which of these it is, the counts do not say",
-        read=_raw_small_floats,
+        read=partial(_raw_bytes, small=True),
         other_type=True,
     ),
     Rule(
@@ -449,7 +418,7 @@ RULES: tuple[Rule[Census], ...] = (
         confidence="very high",
         provenance=_SHAPES,
         limits="Which wider type it is, the values under it have to confirm",
-        read=_wider_type,
+        read=partial(_wider_type, small=False),
         other_type=True,
     ),
     Rule(
@@ -457,7 +426,7 @@ RULES: tuple[Rule[Census], ...] = (
         confidence="medium: the type has few NaN patterns, and casts make them too",
         provenance=_SHAPES,
         limits="Which wider type it is, the values under it have to confirm",
-        read=_wider_small_type,
+        read=partial(_wider_type, small=True),
         other_type=True,
     ),
     Rule(
@@ -494,14 +463,14 @@ RULES: tuple[Rule[Census], ...] = (
         confidence="high",
         provenance="sources and manuals of the allocators named",
         limits="A program may write the same bytes on purpose",
-        read=_fill,
+        read=partial(_fill, long=True),
     ),
     Rule(
         name="short-fill",
         confidence="low: it is 4 KiB or less",
         provenance="sources and manuals of the allocators named",
         limits="A program may write the same bytes on purpose",
-        read=_short_fill,
+        read=partial(_fill, long=False),
     ),
     Rule(
         name="fill-or-value",

@@ -1,28 +1,28 @@
-"""Element types as data: where sign, exponent and fraction stand, and which patterns are no finite number."""
+"""Element types as data: where sign, exponent and fraction stand, and which patterns are not finite numbers."""
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from enum import Enum, auto
 from typing import Literal, TypeAlias
 
 from pooldiag.errors import PooldiagError, UsageError
+from pooldiag.model.words import nearest
 
 ByteOrder: TypeAlias = Literal["little", "big"]
 
 
 class CensusError(PooldiagError):
-    """What was to be counted is no whole number of elements of its type, or of no type that is known."""
+    """What was to be counted is not a whole number of elements of its type, or not of a known type."""
 
 
 class Specials(Enum):
-    """Which patterns of a floating-point type are no finite number."""
+    """Which patterns of a floating-point type are not finite numbers."""
 
     IEEE = auto()  # the highest exponent: infinity with fraction 0, NaN with any other
     ALL_ONES = auto()  # NaN is where every bit but the sign is set; there is no infinity
-    MINUS_ZERO = auto()  # NaN is where -0.0 would be; there is no infinity, and no -0.0
+    MINUS_ZERO = auto()  # NaN is where -0.0 would be; there is neither infinity nor -0.0
     NONE = auto()
 
 
@@ -46,11 +46,6 @@ class Layout(ABC):
     def per_item(self) -> int:
         """Elements in such a piece: 2 in a byte of 4-bit elements, the first in the low half, else 1."""
         return self.item_bytes * 8 // self.bits
-
-    @property
-    def dtype(self) -> str:
-        """The unsigned type, in NumPy's words, as which a piece is read: files are little-endian if nothing is said."""
-        return f"<u{self.item_bytes}"
 
     def size_bytes(self, n: int) -> int:
         """Return how many bytes hold `n` elements."""
@@ -244,12 +239,22 @@ _ALSO: Mapping[str, str] = {
 ALIASES: Mapping[str, str] = {also: name for name, all_of_it in _ALSO.items() for also in all_of_it.split()}
 
 
+def check_whole(layout: Layout, size: int, *, path: str) -> None:
+    """Raise CensusError unless bytes are a whole number of elements."""
+    if excess := size % layout.item_bytes:
+        raise CensusError(
+            f"{path}: {size} bytes are no whole number of {layout.name} elements of {layout.item_bytes} bytes,"
+            f" {excess} too many",
+            hint="was it cut while it was written, or is it of another type?",
+        )
+
+
 def find_layout(name: str) -> Layout:
     """Find a layout by any of its names (`bf16`, `bfloat16`, `torch.bfloat16`); UsageError for an unknown one."""
     wanted = name.strip().lower().rpartition(".")[2].replace("-", "_")
     wanted = ALIASES.get(wanted, wanted)
     if wanted not in LAYOUTS:
-        near = get_close_matches(wanted, [*LAYOUTS, *ALIASES], n=1)
-        meant = f"did you mean {near[0]}? " if near else ""
+        near = nearest(wanted, [*LAYOUTS, *ALIASES], slip=0.6)
+        meant = "" if near is None else f"did you mean {near}? "
         raise UsageError(f"{name}: no such element type", hint=f"{meant}known: {', '.join(LAYOUTS)}")
     return LAYOUTS[wanted]

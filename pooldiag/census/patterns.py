@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pooldiag.census.elements import Patterns
 from pooldiag.census.layouts import FloatLayout, Layout
-from pooldiag.census.reading import Patterns
-from pooldiag.model.census import PAGE_BYTES
+from pooldiag.model.counts import PAGE_BYTES
 
 PATTERN_LIMIT = 65_536
 DOMINANT_SHARE = 8  # a pattern is called dominant from one element in so many

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pooldiag.census.chunks import ChunkCounts
+from pooldiag.census.elements import CHUNK_BYTES, Patterns
 from pooldiag.census.layouts import FloatLayout, IntegerLayout, Layout, Specials
 from pooldiag.census.patterns import Followed, frequent_in
 from pooldiag.census.places import BlockPlan
-from pooldiag.census.reading import CHUNK_BYTES, Patterns
 from pooldiag.census.tally import FIRST, Tally
-from pooldiag.model.census import PAGE_BYTES
+from pooldiag.model.counts import PAGE_BYTES
 
 # The fields of `struct Row` in kernel.cu, in order.
 ROW_FIELDS = (
@@ -59,7 +59,7 @@ def tally_pieces(
 ) -> tuple[Tally, int]:
     """Make a tally from the rows of an array; return also how many pieces had to be fetched.
 
-    Where NaN and infinities are, and their patterns, a row does not tell: a piece that holds some, unless it is of one
+    Where NaN and infinities are, and their patterns, a row does not say: a piece that holds some, unless it is of one
     pattern, is copied and counted here.
     """
     size = piece_bytes // layout.item_bytes
@@ -102,7 +102,7 @@ def _counts(row: np.void, n: int, layout: Layout) -> ChunkCounts:
         places=(int(row["lowest_place"]), int(row["highest_place"]), int(row["largest_place"])),
         zero=zero,
         negative_zero=int(row["negative_zero"]),
-        subnormal=int(row["small"]) - zero if kind in {_FLOAT, _MINUS_ZERO_IS_NAN} else 0,
+        small=int(row["small"]) if kind in {_FLOAT, _MINUS_ZERO_IS_NAN} else zero,
     )
 
 

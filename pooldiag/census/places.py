@@ -20,7 +20,7 @@ from pooldiag.census.bits import (
     places_of,
 )
 from pooldiag.census.marks import Indices, Marks
-from pooldiag.model.census import RESIDUES, Blocks, NanRuns
+from pooldiag.model.counts import RESIDUES, Blocks, NanRuns
 
 _OFTEN = 64  # runs are many from one in so many elements
 
@@ -62,12 +62,7 @@ class RunTally:
 
     def result(self) -> NanRuns:
         """Return the runs so far; one that goes on to the end ends with the tensor."""
-        return NanRuns(
-            count=self.count,
-            longest=self.longest,
-            first=self.first,
-            alignment=self.alignment or None,
-        )
+        return NanRuns(count=self.count, longest=self.longest, first=self.first, alignment=self.alignment or None)
 
     def _add_runs(self, starts: Indices, ends: Indices, *, offset: int, size: int) -> None:
         if self.first is None:
@@ -105,7 +100,7 @@ class RunTally:
             self._add_runs(places_of(starts), places_of(lasts) + 1, offset=offset, size=size)
 
     def _keeps_alignment(self, marked: Bits, starts: Bits, *, joined: bool, offset: int, size: int) -> bool:
-        """Say whether runs begin and end at multiples of `alignment`, as far as bits can tell."""
+        """Say whether runs begin and end at multiples of `alignment`, as far as bits can show."""
         if self.alignment == 1:
             return True
         if not self.alignment or BITS % self.alignment:
@@ -114,7 +109,7 @@ class RunTally:
         if joined:
             borders[0] &= ~np.uint64(1)
         if size % BITS:
-            borders[-1] &= np.uint64((1 << size % BITS) - 1)  # an open end is no border
+            borders[-1] &= np.uint64((1 << size % BITS) - 1)  # an open end is not a border
         others = sum(1 << bit for bit in range(BITS) if (offset + bit) % self.alignment)
         return not (borders & np.uint64(others)).any()
 

@@ -7,23 +7,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from pooldiag.census.chunks import ChunkCounts, counter_of, counts_of_constant
+from pooldiag.census.elements import Patterns, as_stored
 from pooldiag.census.layouts import FloatLayout, Layout
 from pooldiag.census.marks import Marks
 from pooldiag.census.patterns import DOMINANT_SHARE, DominantSearch, Followed, PatternTable
 from pooldiag.census.places import BlockPlan, BlockTally, ResidueTally, RunTally
-from pooldiag.census.reading import Patterns, as_stored
-from pooldiag.model.census import PAGE_BYTES, Census, Element, PatternCount
+from pooldiag.model.counts import PAGE_BYTES, Census, Element, PatternCount
 
 FIRST = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Extreme:
-    """An extreme element: what orders it, its pattern, its index."""
+    """An extreme element: what orders it, its value, its index. Without a key there is none yet."""
 
-    key: int
-    pattern: int
-    index: int
+    key: int | None = None
+    value: float | None = None
+    index: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,9 +31,9 @@ class _Extremes:
     """The extremes so far. A place is looked for only in a chunk that has a new one."""
 
     layout: Layout
-    lowest: _Extreme | None = None
-    highest: _Extreme | None = None
-    largest: _Extreme | None = None
+    lowest: _Extreme = _Extreme()
+    highest: _Extreme = _Extreme()
+    largest: _Extreme = _Extreme()
 
     def add(self, counts: ChunkCounts, patterns: Patterns, offset: int) -> None:
         """Take over what in a chunk is more extreme than all before."""
@@ -41,42 +41,21 @@ class _Extremes:
             return
         places = counts.places or (None, None, None)
         key = self.layout.key(counts.lowest)
-        if self.lowest is None or key < self.lowest.key:
-            self.lowest = _found(key, (counts.lowest,), places[0], patterns, offset)
+        if self.lowest.key is None or key < self.lowest.key:
+            self.lowest = self._found(key, (counts.lowest,), places[0], patterns, offset)
         key = self.layout.key(counts.highest)
-        if self.highest is None or key > self.highest.key:
-            self.highest = _found(key, (counts.highest,), places[1], patterns, offset)
+        if self.highest.key is None or key > self.highest.key:
+            self.highest = self._found(key, (counts.highest,), places[1], patterns, offset)
         key = self.layout.magnitude(counts.largest[0])
-        if self.largest is None or key > self.largest.key:
-            self.largest = _found(key, counts.largest, places[2], patterns, offset)
+        if self.largest.key is None or key > self.largest.key:
+            self.largest = self._found(key, counts.largest, places[2], patterns, offset)
 
-
-def _found(key: int, wanted: tuple[int, ...], place: int | None, patterns: Patterns, offset: int) -> _Extreme:
-    """Find the first of the wanted patterns, unless it is known where it is."""
-    if place is None:
-        place, pattern = min((int(np.argmax(patterns == pattern)), pattern) for pattern in wanted)
-        return _Extreme(key=key, pattern=pattern, index=offset + place)
-    return _Extreme(key=key, pattern=wanted[0], index=offset + place)
-
-
-@dataclass(slots=True, kw_only=True)
-class _Sums:
-    """Plain counts."""
-
-    nan: int = 0
-    positive_inf: int = 0
-    negative_inf: int = 0
-    zero: int = 0
-    negative_zero: int = 0
-    subnormal: int = 0
-
-    def add(self, counts: ChunkCounts) -> None:
-        """Add what a chunk counts by itself."""
-        self.positive_inf += counts.positive_inf
-        self.negative_inf += counts.negative_inf
-        self.zero += counts.zero
-        self.negative_zero += counts.negative_zero
-        self.subnormal += counts.subnormal
+    def _found(self, key: int, wanted: tuple[int, ...], place: int | None, patterns: Patterns, offset: int) -> _Extreme:
+        """Find the first of the wanted patterns, unless it is known where it is."""
+        pattern = wanted[0]
+        if place is None:
+            place, pattern = min((int(np.argmax(patterns == pattern)), pattern) for pattern in wanted)
+        return _Extreme(key=key, value=self.layout.value(pattern), index=offset + place)
 
 
 class Tally:
@@ -95,7 +74,8 @@ class Tally:
         self._counter = counter_of(self._layout, chunk_elements)
         self._extremes = _Extremes(layout=self._layout)
         self._first: list[int] = []
-        self._sums = _Sums()
+        self._sums = ChunkCounts(n=0)  # of all chunks so far
+        self._nan = 0
         self._nans = PatternTable(self._layout)
         self._runs = RunTally()
         self._residues = ResidueTally()
@@ -150,7 +130,7 @@ class Tally:
         nan, at = counts.nan, {"offset": self.n, "size": counts.n}
         self._runs.add(nan, **at)
         if nan is not None:
-            self._sums.nan += nan.count
+            self._nan += nan.count
             self._residues.add(nan.residues(), offset=self.n)
             self._add_nan_patterns(nan, patterns)
         if self._blocks is not None and nan is not None:
@@ -176,7 +156,7 @@ class Tally:
             self._runs.add(None, **at)
             return
         self._runs.add_all(**at)
-        self._sums.nan += n
+        self._nan += n
         self._nans.add_one(pattern, n)
         self._residues.add_all(**at)
 
@@ -213,18 +193,18 @@ class Tally:
             dtype=self._named.name,
             sha256="",
             n=self.n,
-            nan=sums.nan,
+            nan=self._nan,
             positive_inf=sums.positive_inf,
             negative_inf=sums.negative_inf,
             zero=sums.zero,
             negative_zero=sums.negative_zero,
-            subnormal=sums.subnormal,
-            minimum=self._value(extremes.lowest),
-            maximum=self._value(extremes.highest),
-            absmax=None if extremes.largest is None else abs(self._layout.value(extremes.largest.pattern)),
-            minimum_index=_index(extremes.lowest),
-            maximum_index=_index(extremes.highest),
-            absmax_index=_index(extremes.largest),
+            subnormal=sums.small - sums.zero,
+            minimum=extremes.lowest.value,
+            maximum=extremes.highest.value,
+            absmax=None if extremes.largest.value is None else abs(extremes.largest.value),
+            minimum_index=extremes.lowest.index,
+            maximum_index=extremes.highest.index,
+            absmax_index=extremes.largest.index,
             first=tuple(Element(value=self._layout.value(bits), bits=self._text(bits)) for bits in self._first),
             nan_patterns=self._counted(ranked),
             nan_patterns_complete=self._nans.complete,
@@ -258,12 +238,5 @@ class Tally:
         digits, shift = self._named.bits // 4, self._shift  # once: there may be many
         return tuple(PatternCount(bits=f"0x{bits >> shift:0{digits}x}", count=count) for bits, count in counts)
 
-    def _value(self, extreme: _Extreme | None) -> float | None:
-        return None if extreme is None else self._layout.value(extreme.pattern)
-
     def _text(self, pattern: int) -> str:
         return self._named.text(pattern >> self._shift)
-
-
-def _index(extreme: _Extreme | None) -> int | None:
-    return None if extreme is None else extreme.index

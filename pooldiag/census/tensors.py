@@ -5,21 +5,23 @@ Nothing here imports NumPy until something is counted.
 
 import io
 import math
+import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, BinaryIO
 
+from pooldiag.census.buffers import reader_of
 from pooldiag.census.files import FORMATS, open_tensor, recognise
-from pooldiag.census.files.base import HEAD_BYTES, Declared, Tensor, TensorFile, called
+from pooldiag.census.files.format import HEAD_BYTES, Declared, Tensor, TensorFile, called
 from pooldiag.census.layouts import LAYOUTS, CensusError
-from pooldiag.model.census import Census
+from pooldiag.model.counts import Census
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 RAW = FORMATS["raw"]
-MAP_COLUMNS = 256  # stretches of a row that are told apart
+MAP_COLUMNS = 256  # stretches of a row that a map keeps apart
 MAP_BLOCKS = 2**16
 
 _NO_TYPE = "name it: --dtype f32; or let --guess try them all"
@@ -36,14 +38,8 @@ class TensorList:
     tensors: tuple[Tensor, ...]
 
 
-def list_tensors(  # noqa: PLR0913 - a file, and what is known of it
-    file: BinaryIO,
-    declared: Declared,
-    *,
-    path: str,
-    suffix: str,
-    wanted: TensorFile | None = None,
-    of_raw_files: bool = False,
+def list_tensors(
+    file: BinaryIO, declared: Declared, *, path: str, wanted: TensorFile | None = None, of_raw_files: bool = False
 ) -> TensorList:
     """List what is in a file of a format that is wanted, or recognised by its first bytes and its suffix.
 
@@ -53,9 +49,11 @@ def list_tensors(  # noqa: PLR0913 - a file, and what is known of it
     file, head = with_head(file)
     if not head:
         raise CensusError(f"{path}: is empty: there is nothing to count", hint="was it written to its end?")
-    found = wanted or recognise(head, suffix) or RAW
+    found = wanted or recognise(head, suffix_of(path)) or RAW
     if found is RAW and declared.layout is None:
-        raise CensusError(f"{path}: {_nothing_said(suffix, wanted)} what type it is of", hint=_NO_TYPE)
+        known = wanted is not None or suffix_of(path).lower() in RAW.suffixes
+        who = "a raw file does not say" if known else "its format is not known, and raw bytes do not say"
+        raise CensusError(f"{path}: {who} what type it is of", hint=_NO_TYPE)
     if of_raw_files and found is not RAW:
         declared = Declared(layout=declared.layout)
     tensors = found.tensors(file, declared, path=path)
@@ -64,9 +62,9 @@ def list_tensors(  # noqa: PLR0913 - a file, and what is known of it
     return TensorList(file=file, path=path, format=found, declared=declared, tensors=tensors)
 
 
-def _nothing_said(suffix: str, wanted: TensorFile | None) -> str:
-    known = wanted is not None or suffix.lower() in RAW.suffixes
-    return "a raw file does not say" if known else "its format is not known, and raw bytes do not say"
+def suffix_of(path: str) -> str:
+    """Return the ending of a file's name, with its dot."""
+    return posixpath.splitext(path)[1]
 
 
 def with_head(file: BinaryIO, size: int = HEAD_BYTES) -> tuple[BinaryIO, bytes]:
@@ -87,25 +85,21 @@ class _Again(io.RawIOBase):
 
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         self._head = io.BytesIO(head)
-        self._rest = rest
+        self._read_rest = reader_of(rest)
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        """Fill a buffer with what is there: less of it is no end."""
+        """Fill a buffer with what is there: less of it is not the end."""
         if count := self._head.readinto(buffer):
             return count
         with memoryview(buffer).cast("B") as room:
-            if isinstance(self._rest, io.RawIOBase | io.BufferedReader):
-                return self._rest.readinto(room) or 0
-            data = self._rest.read(len(room))
-            room[: len(data)] = data
-            return len(data)
+            return self._read_rest(room)
 
 
 def is_self_describing(file: BinaryIO, *, suffix: str) -> bool:
-    """Say whether a file is of a format that tells what type its tensors are of."""
+    """Say whether a file is of a format that says what type its tensors are of."""
     return recognise(with_head(file)[1], suffix) not in {None, RAW}
 
 
@@ -142,7 +136,7 @@ def chosen(tensors: Sequence[Tensor], patterns: Sequence[str]) -> tuple[Tensor, 
 
 def count_tensor(listing: TensorList, tensor: Tensor, *, sha256: bool = True, mapped: bool = False) -> Census:
     """Count one tensor; `mapped` asks for a map of its NaN and infinities. CensusError when it cannot be counted."""
-    from pooldiag.census.counting import take_census  # noqa: PLC0415 - NumPy, only where something is counted
+    from pooldiag.census.file_counts import take_census  # noqa: PLC0415 - NumPy, only where something is counted
     from pooldiag.census.findings import findings  # noqa: PLC0415 - the same
     from pooldiag.census.places import BlockPlan  # noqa: PLC0415 - the same
 
@@ -162,11 +156,7 @@ def count_tensor(listing: TensorList, tensor: Tensor, *, sha256: bool = True, ma
             hint="was the file written to its end?",
         )
     census = replace(
-        census,
-        tensor=tensor.name,
-        format=listing.format.name,
-        shape=tensor.shape,
-        notes=(*census.notes, *tensor.notes),
+        census, tensor=tensor.name, format=listing.format.name, shape=tensor.shape, notes=(*census.notes, *tensor.notes)
     )
     return replace(census, findings=findings(census))  # rules look at the format and the shape, too
 

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from pooldiag.cli.parser import Argument, Subcommand
-from pooldiag.cli.streams import JSON, form_of
+from pooldiag.cli.streams import form_of, say_report
 from pooldiag.config.kinds import NAME
 from pooldiag.config.options import options_of, single, switch
-from pooldiag.errors import ExitCode
+from pooldiag.errors import ExitCode, UsageError
+from pooldiag.model.words import nearest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,9 +21,16 @@ class ProfilesFlags:
 
 def profiles(flags: ProfilesFlags) -> ExitCode:
     """List the allocators that pooldiag has switches for, or show one: its arms, what they set, and who says so."""
-    from pooldiag.cli.profile_sheets import show  # noqa: PLC0415 - `--help` does not need it
+    from pooldiag.model.arms import ProfilesReport  # noqa: PLC0415 - `--help` does not need it
+    from pooldiag.profiles import PROFILES  # noqa: PLC0415 - the same
 
-    show(flags.name, as_json=form_of(flags.format, json=flags.json) == JSON)
+    form = form_of(flags.format, json=flags.json)
+    if flags.name is not None and flags.name not in PROFILES:
+        hint = f"nearest: {nearest(flags.name, PROFILES)}; see `pooldiag profiles`"
+        raise UsageError(f"no profile {flags.name!r}", hint=hint)
+    chosen = tuple(PROFILES.values()) if flags.name is None else (PROFILES[flags.name],)
+    report = ProfilesReport(profiles=chosen, whole=flags.name is not None)
+    say_report(report, form)
     return ExitCode.GREEN
 
 

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pooldiag.census.files.base import Declared, Tensor
+from pooldiag.census.files.format import Declared, Tensor
 from pooldiag.census.layouts import LAYOUTS
 from pooldiag.diagnose.text import TextFacts, scan
 from pooldiag.errors import PooldiagError
 from pooldiag.model.arms import AllocatorProfile
 from pooldiag.model.cases import Selection
-from pooldiag.model.census import Census
+from pooldiag.model.counts import Census
 from pooldiag.model.outcomes import FrameworkReport, Outcome, OutputFile
 from pooldiag.model.runs import Completed
 from pooldiag.model.settings import OutputSpec
@@ -79,7 +79,7 @@ def _count(path: Path, name: str, spec: OutputSpec, files: Files) -> Iterator[Ou
     try:
         with files.open(path) as file:
             problem = "unreadable" if is_self_describing(file, suffix=path.suffix) else "short"
-            listing = list_tensors(file, declared, path=name, suffix=path.suffix)
+            listing = list_tensors(file, declared, path=name)
             for tensor in listing.tensors:
                 yield _count_tensor(listing, tensor)
             if not listing.tensors:

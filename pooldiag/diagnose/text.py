@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pooldiag.census.printed import parse_census_line
+from pooldiag.census.printed_lines import parse_census_line
 from pooldiag.model.arms import PoolCounter
-from pooldiag.model.census import PrintedCensus
+from pooldiag.model.counts import PrintedCensus
 
 NO_SPACE = b"No space left on device"
 

@@ -4,8 +4,12 @@ import time
 
 
 class SystemClock:
-    """The clock of this machine (port `Clock`)."""
+    """The clock of this machine (ports `Clock` and `Pace`)."""
 
     def monotonic(self) -> float:
         """Return seconds since boot."""
         return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+        time.sleep(seconds)

@@ -165,3 +165,11 @@ class AllocatorProfile:
     linked: Linkage | None = None
     beneath: tuple[str, ...] = ()
     no_switch: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfilesReport:
+    """What `profiles` tells: all profiles in short, or one of them whole."""
+
+    profiles: tuple[AllocatorProfile, ...]
+    whole: bool = False

@@ -62,10 +62,10 @@ class Rate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A mechanism that the runs leave open, and its posterior probability."""
+    """A mechanism that the runs leave open."""
 
     mechanism: str
-    posterior: float | None = None
+    posterior: float | None = None  # its probability
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,20 +81,15 @@ class RuledOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attribution:
-    """What the runs establish about one signature (None: nothing was red).
+    """What the runs establish about one signature."""
 
-    `mechanism` is an id, "none" when no mechanism fits, or None while several do; `confidence` is its
-    posterior. `rate` is how often the arms that it predicts red were red. `separators` are roles whose
-    runs would tell the candidates apart and are missing. `rule` says in words why the runs ended.
-    """
-
-    signature: Signature | None
     status: Status
-    mechanism: str | None = None
-    confidence: float | None = None
-    rate: Rate | None = None
-    rule: str | None = None
+    mechanism: str | None = None  # an id, "none" when no mechanism fits, or None while several do
+    confidence: float | None = None  # posterior of the mechanism
+    rate: Rate | None = None  # how often the arms were red that it predicts red
+    rule: str | None = None  # why the runs ended
+    signature: Signature | None  # None: nothing was red
     candidates: tuple[Candidate, ...] = ()
     ruled_out: tuple[RuledOut, ...] = ()
     not_established: tuple[str, ...] = ()
-    separators: tuple[Role, ...] = ()
+    separators: tuple[Role, ...] = ()  # roles whose runs would tell the candidates apart and are missing

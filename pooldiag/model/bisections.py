@@ -38,18 +38,18 @@ class Tried:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BothEnds:
-    """The two ends of a claim: what is red with it, what is green without; for a set, without each of its cases."""
+    """The two ends of a claim: what is red with it, what is green without."""
 
     red: Tried
-    green: tuple[Tried, ...]
+    green: tuple[Tried, ...]  # for a set: without each of its cases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedCommand:
     """A command line that was run as it stands, and how it ended at last: `SIGSEGV`, `exit code 1`."""
 
-    line: str
-    ended: str
+    line: str  # a command line that a POSIX shell accepts
+    ended: str  # how it ended when it was run as printed
     tries: int = 1  # until it ended so
 
 
@@ -74,77 +74,60 @@ class Confirmation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What the search knows of the victim's red. Names are in running order; `position` counts from 1.
+    """What the search knows of the victim's red. Names are in running order."""
 
-    `prefix` is k: the first k cases, then the victim, are red, the first k-1 green, both run; it is the
-    smallest such k only if `smallest`. `sets` are independent sets of polluters, each 1-minimal, the first of them
-    being `polluters`. `setters` are for a victim that is red alone: with them it is green.
-    """
-
+    prefix: int | None = None  # k: the first k cases, then the victim, are red, the first k-1 green, both run
+    smallest: bool = True  # no smaller prefix is red, as far as anything was seen that speaks for it
     victim: str | None = None
-    named_by: NamedBy | None = None
-    signature: Signature | None = None
-    position: int | None = None
-    prefix: int | None = None
-    smallest: bool = True
-    polluters: tuple[str, ...] = ()
-    sets: tuple[tuple[str, ...], ...] = ()
-    cleaners: tuple[str, ...] = ()
-    setters: tuple[str, ...] = ()
+    named_by: NamedBy | None = None  # how the victim became known
+    position: int | None = None  # the victim's place in the order, from 1
+    signature: Signature | None = None  # the victim's red
+    polluters: tuple[str, ...] = ()  # all of them are needed
+    cleaners: tuple[str, ...] = ()  # with these after the polluters the victim is green again
+    setters: tuple[str, ...] = ()  # with these the victim is green, which is red alone
+    sets: tuple[tuple[str, ...], ...] = ()  # independent sets of polluters, each 1-minimal, the first being `polluters`
     red_alone: bool = False
-    noisy: bool = False
-    confidence: float | None = None
+    noisy: bool = False  # a selection disagreed with itself
+    confidence: float | None = None  # posterior of the answer
     prefix_proof: BothEnds | None = None
     set_proof: BothEnds | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BisectReport:
-    """One bisection, finished or not.
+    """One bisection, finished or not."""
 
-    `runs` and `cases_run` are of the search, baselines and proofs included: `recalled` of them were taken from an
-    earlier, interrupted bisection, `speculative` were made ahead, beside others, and turned out not to be needed.
-    `red_with` is the fewest cases before the victim that were red, `green_with` the longest prefix below them that
-    was green: the best so far, where the search did not come to its end.
-    `others` are reds that are not the victim's: reported, not followed. `attribution` is about the minimal set,
-    `confirmations` about the whole order.
-    """
-
-    session: Session
     status: BisectStatus
     found: Found = Found()
     reason: str | None = None  # what is not established, and why
-    runs: int = 0
-    recalled: int = 0
-    speculative: int = 0
+    runs: int = 0  # of the search, baselines and proofs included
+    recalled: int = 0  # of these runs, taken from an earlier, interrupted bisection
+    speculative: int = 0  # runs ahead, beside others, that turned out not to be needed
     cases_run: int = 0
-    red_with: int | None = None
-    green_with: int | None = None
-    probed: tuple[Probed, ...] = ()
+    red_with: int | None = None  # the fewest cases before the victim that were red
+    green_with: int | None = None  # the longest prefix below them that was green: both as far as the search came
+    probed: tuple[Probed, ...] = ()  # the runs of the search
     whole: Run | None = None  # the whole order, as it was asked for
-    others: tuple[Signature, ...] = ()
+    others: tuple[Signature, ...] = ()  # reds that are not the victim's: reported, not followed
     reproducer: CheckedCommand | None = None
     green_command: CheckedCommand | None = None
-    attribution: AttributeReport | None = None
-    confirmations: tuple[Confirmation, ...] = ()
+    attribution: AttributeReport | None = None  # the arms on the minimal set
+    confirmations: tuple[Confirmation, ...] = ()  # the whole order under arms that clear the set
     next: NextCommand | None = None
+    session: Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderResult:
-    """One order: how it ran, or the earlier one that is the same list.
-
-    `failing` are the cases that did not pass, in running order. `victim`, `position` and `prefix` are of the first
-    signature; `prefix` is None where it was not searched for, because another order has a shorter one.
-    """
+    """One order. `victim`, `position` and `prefix` are of the first signature."""
 
     order: Order
-    same_as: Order | None = None
+    same_as: Order | None = None  # the earlier order that is the same list: it was run once
     run: Run | None = None
-    failing: tuple[str, ...] = ()
+    failing: tuple[str, ...] = ()  # the cases that did not pass, in running order
     victim: str | None = None
     position: int | None = None
-    prefix: int | None = None
+    prefix: int | None = None  # not searched for where another order has a shorter one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,11 +146,11 @@ class ShortestPrefix:
 class OrdersReport:
     """Which orders are red, and how."""
 
-    session: Session
     asked: int = 0  # orders that are to be run; 0: not known yet
     orders: tuple[OrderResult, ...] = ()
-    shortest: ShortestPrefix | None = None
+    shortest: ShortestPrefix | None = None  # the shortest red prefix over all orders
     by_accident: bool = False  # file order is green, another order is red
     runs: int = 0
     cases_run: int = 0
     next: NextCommand | None = None
+    session: Session

@@ -1,9 +1,12 @@
 """The report of one `census`: what `--json` prints and every renderer reads."""
 
 from dataclasses import dataclass
+from typing import Literal
 
-from pooldiag.model.census import Census
 from pooldiag.model.comparisons import Comparison, Sameness
+from pooldiag.model.counts import Census
+
+STDIN = "-"  # the path of standard input
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,14 +23,14 @@ class CountedTensor:
 
     @property
     def differs(self) -> bool:
-        """Whether it is not what the reference is, by value; other NaN bits, or -0.0 for 0.0, are told and no more."""
+        """Whether it is not what the reference is, by value: other NaN bits, or -0.0 for 0.0, are not enough."""
         return self.comparison is not None and (
             self.comparison.sameness is Sameness.DIFFERENT or self.comparison.shapes_differ
         )
 
     @property
     def is_clean(self) -> bool:
-        """Whether there is nothing to tell of it but its counts."""
+        """Whether there is nothing to report of it but its counts."""
         same = self.comparison is None or self.comparison.sameness is Sameness.BITWISE
         return self.is_finite and not self.differs and same and not self.census.findings and not self.census.notes
 
@@ -50,7 +53,7 @@ class TypeGuess:
     """
 
     dtype: str
-    byte_order: str | None  # None where elements have one byte
+    byte_order: Literal["little", "big"] | None  # None where elements have one byte
     bits_per_byte: float
     nan: int
     n: int
@@ -61,7 +64,7 @@ class TypeGuess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeGuesses:
-    """The types that were tried on one file, the best first; `fitting` are those that cannot be told apart, or none.
+    """The types that were tried on one file, the best first; `fitting` are those that cannot be distinguished, or none.
 
     `why` says in a sentence what the ranking shows, and no more.
     """

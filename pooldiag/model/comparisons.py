@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pooldiag.model.census import Element, Finding
+from pooldiag.model.counts import Element, Finding
 
 
 class Sameness(StrEnum):
@@ -65,7 +65,7 @@ class Comparison:
     The absolute error is over elements that are finite on both sides, in f64 (inf beyond its range). The relative one
     is that by the magnitude of the reference, where this is not 0. The error in units in the last place counts the
     steps from one element to the other on the line of all numbers of their type, with the infinities at its ends; it is
-    None for integers and between two types. All three are None where there is nothing to tell.
+    None for integers and between two types. All three are None where there is nothing to report.
     """
 
     here: Side
@@ -89,7 +89,7 @@ class Comparison:
 
     @property
     def sameness(self) -> Sameness:
-        """How alike the two are; a shape that differs over equal elements does not tell."""
+        """How alike the two are; a shape that differs over equal elements does not count."""
         if self.value_different or self.here.n != self.there.n:
             return Sameness.DIFFERENT
         if self.bit_different is None:

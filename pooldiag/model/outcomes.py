@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from pooldiag.model.arms import Arm
 from pooldiag.model.cases import Case, Selection
-from pooldiag.model.census import Census, PrintedCensus
+from pooldiag.model.counts import Census, PrintedCensus
 from pooldiag.model.runs import Completed
 
 

@@ -24,20 +24,16 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmResult:
-    """All runs of one arm. `sights` are the runs as seen from the report's main signature.
-
-    `shown` is the first run that reads as most of the arm's runs do; None while the arm has none. `rate` is
-    how often the signature was there; `greens_needed` how many more greens the arm needs before they count.
-    """
+    """All runs of one arm."""
 
     arm: Arm
-    acted: Acted | None
+    acted: Acted | None  # None for the baseline
     why: str  # what the state rests on: `hits=0`, `VT_POOL_EXACT stands in the binary`
     runs: tuple[Run, ...] = ()
-    sights: tuple[Sight, ...] = ()
-    rate: Rate | None = None
-    greens_needed: int | None = None
-    shown: Run | None = None
+    sights: tuple[Sight, ...] = ()  # the runs as seen from the report's main signature
+    rate: Rate | None = None  # how often the signature was there
+    greens_needed: int | None = None  # how many more greens it needs until chance does not explain them
+    shown: Run | None = None  # the first run that reads as most of the arm's runs do
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,10 +84,10 @@ class MachineReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextCommand:
-    """The command line to type next, and in a few words what it is for."""
+    """The command to type next."""
 
-    line: str
-    purpose: str
+    line: str  # a command line that a POSIX shell accepts
+    purpose: str  # what it is for, in a few words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,44 +95,35 @@ class Blockage:
     """Why a diagnosis could not be made or finished, and what to do about it."""
 
     problem: str
-    hint: str | None = None
+    hint: str | None = None  # what to do about it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """What every command that runs a target says of itself, finished or not; each of its reports has one.
+    """What every command that runs a target says of itself, finished or not; each of its reports has one."""
 
-    `invocation` is the command that asked for it, such that it can be given again. `notes` are facts that bear on
-    the reading: vacuous passes, identical bytes, what is odd about a run. `removed_variables` are inherited ones that
-    no run had, with their values. `seconds` is the time from the start of the command.
-    """
-
-    partial: bool
+    partial: bool  # it did not come to its end
     blocked: Blockage | None = None
     target: TargetReport
-    invocation: CommandLine | None = None
+    invocation: CommandLine | None = None  # the command that asked for it, such that it can be given again
     evidence: Path
     lock: LockReport | None = None
     disk: DiskReport | None = None
     machine: MachineReport
-    notes: tuple[str, ...] = ()
-    removed_variables: tuple[tuple[str, str], ...] = ()
-    seconds: float = 0.0
+    notes: tuple[str, ...] = ()  # what bears on the reading: vacuous passes, identical bytes, an odd run
+    removed_variables: tuple[tuple[str, str], ...] = ()  # inherited ones that no run had
+    seconds: float = 0.0  # from the start of the command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributeReport:
-    """One diagnosis, finished or not.
+    """One diagnosis, finished or not."""
 
-    `attribution` is about the main signature, `others` about further ones of the baseline, from the same
-    runs. `mechanisms` are the rows that the ids in it may name.
-    """
-
-    session: Session
     attribution: Attribution
-    others: tuple[Attribution, ...] = ()
+    others: tuple[Attribution, ...] = ()  # about further signatures of the baseline, from the same runs
     arms: tuple[ArmResult, ...] = ()
     witnesses: tuple[str, ...] = ()
-    reproducer: str | None = None
+    reproducer: str | None = None  # a command line that a POSIX shell accepts
     next: NextCommand | None = None
-    mechanisms: tuple[Mechanism, ...] = ()
+    mechanisms: tuple[Mechanism, ...] = ()  # those that ids here may name
+    session: Session

@@ -16,6 +16,18 @@ def listed(words: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def shortened(names: Iterable[str], shown: int, *, between: str = ", ") -> str:
+    """Name the first few, and count the rest: `a, b, and 3 more`."""
+    known = tuple(names)
+    more = len(known) - shown
+    return between.join((*known[:shown], *([f"and {more} more"] if more > 0 else [])))
+
+
+def capital(text: str) -> str:
+    """Return a text with a capital."""
+    return text[:1].upper() + text[1:]
+
+
 def percent(share: float) -> str:
     """Write a probability as it can be promised: 99.97 % is not 100 %."""
     return f"{math.floor(share * 1000) / 10:g} %"

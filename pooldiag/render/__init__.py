@@ -1,60 +1,63 @@
-"""Reports as text: one file a format, and the words that they share.
+"""Reports as text: blocks between reports and formats, one file a report and one a format; JSON is made from the data.
 
-What tells of runs is imported when it is asked for: a census is counted and told in less time than that takes.
+What tells of runs is imported when it is asked for: a census is counted and rendered in less time than that takes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
+from pooldiag.render._escapes import shell_line, visible
 from pooldiag.render._page import Page
-from pooldiag.render._text import shell_line, visible
 
 if TYPE_CHECKING:
-    from pooldiag.model.census import Census
-    from pooldiag.render._of_runs import (
-        JsonReports,
-        Renderer,
-        Report,
-        RunReport,
-        assertions,
-        best,
-        cases,
-        duration,
-        phase,
-        rate,
-        red_orders,
-        result,
-        run_line,
-        runs_of,
-        seconds,
-    )
+    from pooldiag.model.counts import Census
+    from pooldiag.render._facts import runs_of
+    from pooldiag.render._renderer import Renderer, Report, RunReport
+    from pooldiag.render._run_json import JsonReports
+    from pooldiag.render.blocks import Blocks
+    from pooldiag.render.reports._runs import assertions, cases, duration, rate, result, run_line, seconds
+    from pooldiag.render.reports.bisect import best, phase
+    from pooldiag.render.reports.orders import red_orders
 
 
-def _json(report: "Report", page: Page) -> str:
-    """Render JSON."""
-    from pooldiag.model.censuses import CensusReport  # noqa: PLC0415 - as said above
+def _table(blocks: "Blocks", page: Page) -> str:
+    """Render a table. Rich is imported only here: a machine that reads JSON does not wait for it."""
+    from pooldiag.render import table  # noqa: PLC0415 - as said above
 
-    if isinstance(report, CensusReport):
-        from pooldiag.render._census_json import report_document  # noqa: PLC0415 - the same
-        from pooldiag.render._json_text import written  # noqa: PLC0415 - the same
-
-        return f"{written(report_document(report))}\n"
-    from pooldiag.render import json  # noqa: PLC0415 - the same
-
-    return json.render(report, page)
+    return table.render(blocks, page)
 
 
-def _table(report: "Report", page: Page) -> str:
-    """Render a table. Rich is imported only here: a problem told in two lines does not need it."""
-    from pooldiag.model.censuses import CensusReport  # noqa: PLC0415 - as said above
+def _markdown(blocks: "Blocks", page: Page) -> str:
+    from pooldiag.render import markdown  # noqa: PLC0415 - few ask for it
 
-    if isinstance(report, CensusReport):
-        from pooldiag.render._census_table import CensusSheet  # noqa: PLC0415 - the same
+    return markdown.render(blocks, page)
 
-        return CensusSheet(page=page, report=report).render()
-    from pooldiag.render import table  # noqa: PLC0415 - the same
 
-    return table.render(report, page)
+FORMATS: "Mapping[str, Renderer]" = {"table": _table, "markdown": _markdown}
+"""Each format that lays blocks out, by the name that `--format` has for it, the one for people first."""
+
+JSON = "json"
+FORMAT_NAMES = (*FORMATS, JSON)
+
+
+def render(report: "Report", *, form: str, page: Page) -> str:
+    """Return a report in a format, as text that ends with a newline; KeyError for a name not in FORMAT_NAMES."""
+    if form == JSON:
+        from pooldiag.render import json  # noqa: PLC0415 - as said above
+
+        return json.render(report)
+    from pooldiag.render.reports import blocks_of  # noqa: PLC0415 - the same
+
+    return FORMATS[form](blocks_of(report), page)
+
+
+def _rendered(form: str, report: "Report", page: Page) -> str:
+    return render(report, form=form, page=page)
+
+
+RENDERERS: "Mapping[str, Callable[[Report, Page], str]]" = {form: partial(_rendered, form) for form in FORMAT_NAMES}
+"""What `render` does, by the name of the format."""
 
 
 def picture_file(census: "Census", suffix: str) -> bytes:
@@ -64,16 +67,10 @@ def picture_file(census: "Census", suffix: str) -> bytes:
     return made(census, suffix)
 
 
-RENDERERS: "Mapping[str, Renderer]" = {"table": _table, "json": _json}
-"""Each format by the name that `--format` has for it, the one for people first."""
-
-
-def render(report: "Report", *, form: str, page: Page) -> str:
-    """Return a report in a format, as text that ends with a newline; KeyError for a format that is not in RENDERERS."""
-    return RENDERERS[form](report, page)
-
-
 __all__ = [
+    "FORMATS",
+    "FORMAT_NAMES",
+    "JSON",
     "RENDERERS",
     "JsonReports",
     "Page",
@@ -100,8 +97,11 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Import what tells of runs."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from pooldiag.render import _of_runs  # noqa: PLC0415 - as said above
+    if name in __all__:
+        from pooldiag.render import _facts, _renderer, _run_json  # noqa: PLC0415 - as said above
+        from pooldiag.render.reports import _runs, bisect, orders  # noqa: PLC0415 - the same
 
-    return getattr(_of_runs, name)
+        for module in (_runs, bisect, orders, _facts, _run_json, _renderer):
+            if name in vars(module):
+                return vars(module)[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,3 +15,8 @@ class Page:
     color: bool = False
     unicode: bool = True
     directory: Path | None = None
+
+    def near(self, path: Path) -> Path:
+        """Return a path as one would type it in the directory."""
+        directory = self.directory
+        return path.relative_to(directory) if directory is not None and path.is_relative_to(directory) else path

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pooldiag.model.census import Blocks, Census
-from pooldiag.render._words import count
+from pooldiag.model.counts import Blocks, Census
+from pooldiag.model.words import count
 
 STRIP_LINE = 64  # cells of a strip beside one another, where it has several lines
 _SHADES = ("·", "░▒▓", "█", "∞")  # nothing, some of it by thirds, all of it, infinities alone
@@ -15,7 +15,7 @@ _ASCII = (".", "-+*", "#", "i")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class PictureCell:
     """Some elements that stand together, and how many of them are NaN and infinite."""
 
     nan: int
@@ -27,7 +27,7 @@ class Cell:
 class Grid:
     """A map: lines of cells, the place that each line begins with, and what a cell is."""
 
-    lines: tuple[tuple[Cell, ...], ...]
+    lines: tuple[tuple[PictureCell, ...], ...]
     labels: tuple[str, ...]
     cell: str
 
@@ -60,7 +60,9 @@ def _strip(n: int, blocks: Blocks, *, columns: int, lines: int) -> Grid:
         joined *= 2
     size = joined * blocks.elements
     cells = [
-        Cell(nan=sum(blocks.nan[at : at + joined]), inf=sum(blocks.inf[at : at + joined]), size=min(size, n - begin))
+        PictureCell(
+            nan=sum(blocks.nan[at : at + joined]), inf=sum(blocks.inf[at : at + joined]), size=min(size, n - begin)
+        )
         for at, begin in zip(range(0, len(blocks.nan), joined), range(0, n, size), strict=True)
     ]
     cut = tuple(tuple(cells[at : at + columns]) for at in range(0, len(cells), columns))
@@ -94,11 +96,11 @@ def _matrix(  # noqa: PLR0913 - a tensor, its map, and the size of the picture
     )
 
 
-def _cell(blocks: Blocks, n: int, ranges: Sequence[range]) -> Cell:
+def _cell(blocks: Blocks, n: int, ranges: Sequence[range]) -> PictureCell:
     """Join blocks, the last of which may be shorter than the others."""
     places = [place for each in ranges for place in each]
     size = sum(min(blocks.elements, n - place * blocks.elements) for place in places)
-    return Cell(
+    return PictureCell(
         nan=sum(blocks.nan[place] for place in places), inf=sum(blocks.inf[place] for place in places), size=size
     )
 
@@ -143,7 +145,7 @@ def picture(census: Census, *, width: int, lines: int, unicode: bool) -> Iterato
     yield _legend(found, glyphs)
 
 
-def _glyph(cell: Cell, glyphs: tuple[str, str, str, str]) -> str:
+def _glyph(cell: PictureCell, glyphs: tuple[str, str, str, str]) -> str:
     nothing, some, everything, infinite = glyphs
     if cell.nan == cell.size:
         return everything
@@ -161,7 +163,7 @@ def _legend(found: Grid, glyphs: tuple[str, str, str, str]) -> str:
     return f"{', '.join([*partly, *said])}; a cell is {found.cell}"
 
 
-def bad_cells(found: Grid) -> Iterable[tuple[int, int, Cell]]:
+def bad_cells(found: Grid) -> Iterable[tuple[int, int, PictureCell]]:
     """Yield line, column and cell of what is not finite throughout."""
     for row, line in enumerate(found.lines):
         for column, cell in enumerate(line):

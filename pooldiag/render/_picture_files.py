@@ -4,9 +4,9 @@ import struct
 import zlib
 from collections.abc import Iterator
 
-from pooldiag.model.census import Census
-from pooldiag.render._picture import STRIP_LINE, Cell, Grid, bad_cells, grid
-from pooldiag.render._text import visible
+from pooldiag.model.counts import Census
+from pooldiag.render._escapes import visible
+from pooldiag.render._picture import STRIP_LINE, Grid, PictureCell, bad_cells, grid
 
 LINES = 256
 _SIDE = 512  # pixels that a picture has at least, if there are cells to show on them
@@ -18,7 +18,7 @@ def picture_file(census: Census, suffix: str) -> bytes:
     side = LINES if census.has_rows else STRIP_LINE
     found = grid(census, columns=side, lines=side)
     if found is None:
-        found = Grid(lines=((Cell(nan=0, inf=0, size=0),),), labels=("0",), cell="no element")
+        found = Grid(lines=((PictureCell(nan=0, inf=0, size=0),),), labels=("0",), cell="no element")
     title = visible(
         f"{census.path}{'' if census.tensor is None else f' {census.tensor}'}: nan={census.nan} inf={census.inf}"
         f" of n={census.n}; a cell is {found.cell}"
@@ -26,7 +26,7 @@ def picture_file(census: Census, suffix: str) -> bytes:
     return _png(found, title) if suffix.lower() == ".png" else _svg(found, title).encode()
 
 
-def _color(cell: Cell) -> tuple[int, int, int]:
+def _color(cell: PictureCell) -> tuple[int, int, int]:
     if not cell.nan:
         return _INFINITE if cell.inf else _FINITE
     share = cell.nan / cell.size
@@ -73,7 +73,7 @@ def _svg(found: Grid, title: str) -> str:
     )
 
 
-def _svg_cell(found: Grid, row: int, column: int, cell: Cell, scale: int) -> str:
+def _svg_cell(found: Grid, row: int, column: int, cell: PictureCell, scale: int) -> str:
     words = f"line {_escaped(found.labels[row])}, cell {column}: nan={cell.nan} inf={cell.inf} of n={cell.size}"
     return (
         f'<rect x="{column * scale}" y="{row * scale}" width="{scale}" height="{scale}" fill="rgb{_color(cell)}">'

@@ -1,20 +1,177 @@
-"""The report for people: the answer and what to do first, then what carries it, then the commands to type."""
+"""The report for people: blocks as a terminal shows them.
 
-from pooldiag.model.bisections import BisectReport, OrdersReport
-from pooldiag.model.reports import AttributeReport
-from pooldiag.render._attribute_table import AttributeSheet
-from pooldiag.render._bisect_table import BisectSheet
-from pooldiag.render._orders_table import OrdersSheet
+A command stands alone on its line, at the left edge and never wrapped, so that it can be copied.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from io import StringIO
+
+from rich import box
+from rich.console import Console, Group, JustifyMethod, RenderableType
+from rich.padding import Padding
+from rich.table import Table as Grid
+from rich.text import Text as Line
+
+from pooldiag.render._escapes import shell_line, visible
 from pooldiag.render._page import Page
-from pooldiag.render._renderer import RunReport
+from pooldiag.render._picture import picture
+from pooldiag.render.blocks import (
+    Answer,
+    Block,
+    Blocks,
+    Cell,
+    Command,
+    Facts,
+    Folder,
+    Items,
+    Picture,
+    Section,
+    Table,
+    Text,
+    Tone,
+)
+
+WIDE = 110  # columns from which a table has room for words beside its counts
+PICTURE_LINES = 16
+
+_MARGIN = 4  # beside a picture
+_STYLES = {Tone.PLAIN: "", Tone.GREEN: "green", Tone.RED: "red", Tone.NEW: "magenta", Tone.OPEN: "yellow"}
+_RULE = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 
 
-def render(report: RunReport, page: Page) -> str:
+def render(blocks: Blocks, page: Page) -> str:
     """Return the report as a terminal of the page's width shows it."""
-    match report:
-        case AttributeReport():
-            return AttributeSheet(page=page, report=report).render()
-        case BisectReport():
-            return BisectSheet(page=page, report=report).render()
-        case OrdersReport():
-            return OrdersSheet(page=page, report=report).render()
+    return "\n".join(map(_Screen(page=page).block, blocks))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Screen:
+    """A page, and how blocks are put on it."""
+
+    page: Page
+
+    def block(self, block: Block) -> str:
+        """Return a block as lines; what can be copied, each on a line of its own, however long."""
+        match block:
+            case Command():
+                line = shell_line(block.line, unicode=self.page.unicode)
+                return f"{self.laid_out([self.text(f'{block.purpose}:', 'bold')])}{line}\n"
+            case Folder():
+                path = visible(str(self.page.near(block.path)), unicode=self.page.unicode)
+                return f"{self.laid_out([self.text(f'{block.name}:', 'bold')])}{path}\n"
+        return self.laid_out(self.parts(block))
+
+    def laid_out(self, parts: Iterable[RenderableType]) -> str:
+        """Return parts as lines; without color nothing but their characters."""
+        console = Console(
+            file=StringIO(),
+            width=self.page.width,
+            height=25,
+            force_terminal=self.page.color,
+            force_jupyter=False,
+            color_system="standard" if self.page.color else None,
+            no_color=not self.page.color,
+            legacy_windows=False,
+            markup=False,
+            emoji=False,
+            highlight=False,
+        )
+        with console.capture() as capture:
+            console.print(Group(*parts))
+        return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
+
+    def text(self, text: str, style: str = "") -> Line:
+        """Return outside text as text and nothing else; long words fold rather than being cut."""
+        return Line(visible(text, unicode=self.page.unicode), style=style, overflow="fold")
+
+    def parts(self, block: Block) -> Iterator[RenderableType]:
+        """Yield what Rich lays out."""
+        match block:
+            case Answer():
+                yield from self.answer(block)
+            case Facts():
+                yield self.facts(block)
+            case Table():
+                yield self.table(block)
+                if block.remarks:
+                    yield _indented(self.items(block.remarks))
+            case Items():
+                yield self.items(block.lines)
+            case Text():
+                yield self.text(block.text)
+            case Picture():
+                width = self.page.width - _MARGIN
+                lines = picture(block.census, width=width, lines=PICTURE_LINES, unicode=self.page.unicode)
+                yield from map(Line, lines)
+            case Section():
+                yield from self.section(block)
+
+    def answer(self, answer: Answer) -> Iterator[RenderableType]:
+        """Yield what interrupted it, the answer, what to know and to do first."""
+        if answer.interruption is not None:
+            yield self.text(answer.interruption, "bold yellow")
+        yield self.text(answer.title, f"bold {_STYLES[answer.tone]}")
+        if answer.points:
+            yield _indented(self.items(answer.points))
+        yield from map(self.text, answer.lines)
+
+    def section(self, section: Section) -> Iterator[RenderableType]:
+        """Yield blocks, two columns to the right of their title."""
+        parts = [part for block in section.blocks for part in self.parts(block)]
+        if section.title is None:
+            yield from parts
+            return
+        yield self.text(section.title, "" if section.label else "bold")
+        yield _indented(*parts)
+
+    def items(self, lines: Iterable[str]) -> Grid:
+        """Return lines as a list whose folded lines hang."""
+        grid = Grid.grid(padding=(0, 1))
+        grid.add_column()
+        grid.add_column(overflow="fold")
+        for line in lines:
+            grid.add_row("-", self.text(line))
+        return grid
+
+    def facts(self, facts: Facts) -> Grid:
+        """Return named values, one below the other."""
+        grid = Grid.grid(padding=(0, 2))
+        grid.add_column()
+        grid.add_column(overflow="fold")
+        for row in facts.rows:
+            value = [self.text(row.value)] if row.value or not row.below else []
+            below = [part for block in row.below for part in self.parts(block)]
+            grid.add_row(self.text(row.name, "bold"), Group(*value, *below))
+        return grid
+
+    def table(self, table: Table) -> Grid:
+        """Return a table; its columns fold, so that no verdict is cut."""
+        grid = Grid(
+            box=None if table.plain else box.SIMPLE_HEAD if self.page.unicode else _RULE,
+            show_edge=False,
+            pad_edge=False,
+            padding=(0, 2, 0, 0) if table.plain else (0, 1, 0, 0),  # and the divider, which is a space
+            header_style="bold",
+        )
+        is_wide = self.page.width >= WIDE
+        shown = [place for place, column in enumerate(table.columns) if is_wide or not column.wide]
+        for column in (table.columns[place] for place in shown):
+            justify: JustifyMethod = "right" if column.right else "left"
+            grid.add_column(column.title, overflow="fold", justify=justify, no_wrap=column.whole)
+        for row in table.rows:
+            grid.add_row(*(self.cell(row[place], is_wide=is_wide) for place in shown))
+        if table.total is not None:
+            grid.add_section()
+            texts = [table.total[place].text for place in shown]
+            grid.add_row(*(self.text(text, "bold" if text else "") for text in texts))
+        return grid
+
+    def cell(self, cell: Cell, *, is_wide: bool) -> Line:
+        """Return one entry of a table."""
+        return self.text(cell.text + (cell.more if is_wide else ""), _STYLES[cell.tone])
+
+
+def _indented(*parts: RenderableType) -> Padding:
+    """Return parts two columns to the right."""
+    return Padding(Group(*parts), (0, 0, 0, 2))

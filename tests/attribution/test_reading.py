@@ -7,7 +7,7 @@ import pytest
 
 from pooldiag.attribution.reading import read, sight
 from pooldiag.model.cases import Case
-from pooldiag.model.census import PrintedCensus
+from pooldiag.model.counts import PrintedCensus
 from pooldiag.model.outcomes import CaseStatus, Outcome, OutputFile
 from pooldiag.model.readings import PlaceKind, Reading, RedPlace, Sight, Signature, SignatureKind
 from pooldiag.model.runs import Completed, Ending

@@ -3,7 +3,7 @@
 import pytest
 
 from pooldiag.attribution.signatures import is_at, not_reached, output_of, same_red, saved_place, signatures
-from pooldiag.model.census import PrintedCensus
+from pooldiag.model.counts import PrintedCensus
 from pooldiag.model.outcomes import CaseStatus, Outcome, OutputFile
 from pooldiag.model.readings import PlaceKind, RedPlace, Signature, SignatureKind
 from pooldiag.model.runs import Ending

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from pooldiag.census.findings import findings
 from pooldiag.census.layouts import Layout
-from pooldiag.model.census import Census, Element, NanRuns, PatternCount
+from pooldiag.model.counts import Census, Element, NanRuns, PatternCount
 
 UNSIGNED = {8: "B", 16: "H", 32: "I", 64: "Q"}
 STRUCT = {"f64": "d", "f32": "f", "f16": "e", "i8": "b", "i16": "h", "i32": "i", "i64": "q"}

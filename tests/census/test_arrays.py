@@ -11,9 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 import pooldiag
+from pooldiag.census.elements import CHUNK_BYTES
 from pooldiag.census.layouts import LAYOUTS, CensusError
-from pooldiag.census.reading import CHUNK_BYTES
-from pooldiag.model.census import Census, PatternCount
+from pooldiag.model.counts import Census, PatternCount
 from tests.census.oracle import comparable, slow_census
 
 VALUES = np.array([[1.5, -2.0, math.nan, 0.0], [math.inf, -0.0, 3.0, -7.0], [1.0, 1.0, 1.0, 1.0]], np.float32)

@@ -18,14 +18,21 @@ from numpy.typing import NDArray
 
 from pooldiag.census.comparison import COMPARED_BYTES, Operand, compare
 from pooldiag.census.layouts import LAYOUTS, ByteOrder, CensusError, FloatLayout, IntegerLayout, Layout
-from pooldiag.model.census import Element
 from pooldiag.model.comparisons import Comparison, Difference, LargestError, NanPlaces, Sameness, Side
+from pooldiag.model.counts import Element
 from tests.census.oracle import decode, pack, text
-from tests.census.test_counting import corners
+from tests.census.test_file_counts import corners
 
 F32, BF16, F64, FP4 = (LAYOUTS[name] for name in ("f32", "bf16", "f64", "e2m1"))
 NAN, ONE = 0x7FC00000, 0x3F800000
-layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+QUICK = {"f32", "bf16", "e4m3fn", "i8"}  # the layouts whose corners are tried in pairs every time
+each_in_pairs = pytest.mark.parametrize(
+    "layout",
+    [
+        pytest.param(layout, id=name, marks=[] if name in QUICK else [pytest.mark.slow])
+        for name, layout in LAYOUTS.items()
+    ],
+)
 
 
 def operand(patterns: list[int], layout: Layout = F32, *, order: ByteOrder = "little", path: str = "x") -> Operand:
@@ -153,7 +160,7 @@ def same_as_the_oracle(here: list[int], there: list[int], layout: Layout = F32, 
     return comparable(of(here, there, layout, other)) == comparable(expected)
 
 
-@layouts
+@each_in_pairs
 def test_corners_in_pairs(layout: Layout) -> None:
     found = corners(layout)
     pairs = [(here, there) for here in found for there in found]
@@ -202,7 +209,7 @@ def test_any_patterns(name: str, data: st.DataObject) -> None:
     assert same_as_the_oracle([here for here, _ in pairs], [there for _, there in pairs], layout)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 4))])
 def test_random_files_in_small_chunks(seed: int) -> None:
     """Compare 100 pairs of files of any type, byte orders and sizes, in chunks of a few elements."""
     chance = random.Random(seed)

@@ -21,16 +21,16 @@ from numpy.typing import NDArray
 
 import pooldiag
 from pooldiag.census import device
-from pooldiag.census.counting import BlockPlan
-from pooldiag.census.counting import take_census as census_of_file
 from pooldiag.census.device import kernel_options, kernel_source, open_gpu_array
+from pooldiag.census.file_counts import take_census as census_of_file
 from pooldiag.census.layouts import LAYOUTS, CensusError, Layout
 from pooldiag.census.pieces import tally_pieces
-from pooldiag.model.census import Census
+from pooldiag.census.places import BlockPlan
+from pooldiag.model.counts import Census
 from tests.census.fake_cupy import Interface, fake_cupy
 from tests.census.oracle import comparable, pack
 from tests.census.test_arrays import Exported
-from tests.census.test_counting import corners
+from tests.census.test_file_counts import corners
 
 KERNEL = Path(device.__file__).with_name("kernel.cu")
 ON_GPU = [layout for layout in LAYOUTS.values() if layout.per_item == 1]
@@ -38,15 +38,13 @@ NVRTC_SUCCESS = 0
 
 
 @pytest.fixture(scope="module")
-def emulator(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+def emulator(compiled: Callable[..., Path]) -> ctypes.CDLL:
     """Compile the kernel for this CPU."""
-    compiler = shutil.which("g++")
-    if compiler is None:
+    if shutil.which("g++") is None:
         pytest.skip("no g++ to compile the emulator")
-    library = tmp_path_factory.mktemp("emulator") / "emulator.so"
-    source = Path(__file__).with_name("emulator.cpp")
+    source = Path(__file__).with_name("emulator.cpp").read_text()
     flags = ["-std=c++20", "-O1", "-shared", "-fPIC", "-pthread", f'-DKERNEL="{KERNEL}"']
-    subprocess.run([compiler, *flags, "-o", str(library), str(source)], check=True, timeout=120)
+    library = compiled("emulator", source, *flags, includes=(KERNEL,))
     return ctypes.CDLL(str(library))
 
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pooldiag.census.counting import take_census
+from pooldiag.census.file_counts import take_census
 from pooldiag.census.findings import RULES, findings
 from pooldiag.census.layouts import LAYOUTS
-from pooldiag.model.census import Census, Finding, PatternCount
+from pooldiag.model.counts import Census, Finding, PatternCount
 
 GENERATOR = np.random.default_rng(11)
 NORMAL = GENERATOR.standard_normal(2**17)

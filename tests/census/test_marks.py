@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pooldiag.census.bits import bits_of, count_bits, has_run, highest, lowest, moved_down, moved_up, places_of
 from pooldiag.census.marks import Flags, few_places, flagged, listed, marks_of
 from pooldiag.census.places import RunTally
-from pooldiag.model.census import NanRuns
+from pooldiag.model.counts import NanRuns
 from tests.census.oracle import runs
 
 SIZES = [1, 7, 8, 9, 63, 64, 65, 1000, 4096, 70_003, 2**20 + 3]

@@ -13,6 +13,9 @@ from typing import Any
 
 import jsonschema
 
+from tests.cli import forks
+from tests.cli.forks import begins_like_others
+
 LIMIT_SECONDS = 120
 FLOORS = ("--disk-floor=1MiB", "--memory-floor=1MiB")  # what this machine has free is no subject of these tests
 
@@ -34,15 +37,20 @@ def environment(changes: Mapping[str, str]) -> dict[str, str]:
 
 def pooldiag(*words: str | Path, cwd: Path, **changes: str) -> Said:
     """Run `pooldiag` with these words."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pooldiag", *map(str, words)],
-        cwd=cwd,
-        env=environment(changes),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=LIMIT_SECONDS,
-        check=False,
-    )
+    variables = environment(changes)
+    texts = tuple(map(str, words))
+    if begins_like_others(variables):
+        done = forks.run(texts, cwd=cwd, environment=variables, limit_seconds=LIMIT_SECONDS)
+    else:
+        done = subprocess.run(
+            [sys.executable, "-m", "pooldiag", *texts],
+            cwd=cwd,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=LIMIT_SECONDS,
+            check=False,
+        )
     return Said(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
 
 

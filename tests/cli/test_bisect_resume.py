@@ -16,7 +16,12 @@ from tests.execute.helpers import wait_until
 
 SHAPE = Suite(cases=13, polluters="3,7")
 SAME = ("status", "victim", "position", "prefix", "polluters", "runs", "cases_run", "reproducer", "green_command")
-KILLS = [(what, count) for what in ("began", "finished") for count in range(1, 11)]
+QUICK_KILLS = {("began", 1), ("began", 5), ("finished", 1), ("finished", 7)}
+KILLS = [
+    pytest.param(what, count, marks=[] if (what, count) in QUICK_KILLS else [pytest.mark.slow])
+    for what in ("began", "finished")
+    for count in range(1, 11)
+]
 
 
 @pytest.fixture

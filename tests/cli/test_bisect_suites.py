@@ -14,6 +14,8 @@ from tests.cli.command import FLOORS, bisect, pooldiag, shell
 from tests.cli.suites import Suite, name, names, runs_of
 
 PLACES = (0.05, 0.31, 0.50, 0.77, 0.95)
+SIZES = [*((n, place) for n in (13, 100) for place in PLACES), (1000, 0.31), (1000, 0.95)]
+QUICK_SIZES = {(13, 0.31), (100, 0.77), (1000, 0.95)}
 OUTPUT = "--outputs=out.bin:f32"
 
 
@@ -34,7 +36,8 @@ def searched(shape: Suite, *words: str, suite: Path, cwd: Path) -> dict[str, Any
 
 
 @pytest.mark.parametrize(
-    ("cases", "place"), [(n, place) for n in (13, 100) for place in PLACES] + [(1000, 0.31), (1000, 0.95)]
+    ("cases", "place"),
+    [pytest.param(*size, marks=[] if size in QUICK_SIZES else [pytest.mark.slow]) for size in SIZES],
 )
 def test_one_polluter_is_found_within_the_bounds_of_runs_and_cases(
     cases: int, place: float, suite: Path, tmp_path: Path
@@ -168,7 +171,7 @@ def test_a_red_that_every_case_shows_is_in_none_of_them(zoo: Path, tmp_path: Pat
     assert "none of them" in report["reason"]
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
 def test_a_flaky_red_is_found_with_its_counts_and_its_confidence(seed: int, suite: Path, tmp_path: Path) -> None:
     chance = {"ZOO_COUNTER": str(tmp_path / "counter"), "ZOO_RED_RUNS": every_second_run(seed)}
     shape = Suite(cases=13, polluters="5", rate=0.5)
@@ -233,14 +236,17 @@ def test_a_victim_that_is_red_in_another_way_with_fewer_cases_is_not_taken_for_g
     assert [other["kind"] for other in report["others"]] == ["failure"]
 
 
-def test_a_flake_without_a_polluter_is_seldom_taken_for_one(suite: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("trials", "most"), [(2, 0), pytest.param(8, 1, marks=pytest.mark.slow)])
+def test_a_flake_without_a_polluter_is_seldom_taken_for_one(
+    trials: int, most: int, suite: Path, tmp_path: Path
+) -> None:
     shape = Suite(cases=13, setters="99", rate=0.5)
     named = 0
-    for seed in range(8):
+    for seed in range(trials):
         chance = {"ZOO_COUNTER": str(tmp_path / f"counter-{seed}"), "ZOO_RED_RUNS": every_second_run(seed)}
         report = bisect("--no-arms", suite, cwd=tmp_path, **shape.variables, **chance)
         named += report["status"] == "found" and bool(report["polluters"])
-    assert named <= 1
+    assert named <= most
 
 
 def test_a_set_up_that_is_run_before_stands_in_the_printed_lines(suite: Path, tmp_path: Path) -> None:

@@ -18,10 +18,6 @@ from numpy.typing import NDArray
 
 from pooldiag.census.files import FORMATS
 from pooldiag.census.layouts import LAYOUTS
-from pooldiag.cli.census_asked import decide
-from pooldiag.cli.census_counter import Counter
-from pooldiag.cli.census_flags import CensusFlags
-from pooldiag.cli.census_inputs import Input
 from tests.census.files import hostile
 from tests.cli.command import Said, checked, environment, one_problem, pooldiag
 
@@ -319,15 +315,6 @@ def test_several_files_have_a_row_each_and_totals(video: Path, tmp_path: Path, t
     assert said.out.startswith("NaN in 1 of 2 tensors; the first with NaN is video.bin\n")
     assert "\n2 tensors in 2 files" in said.out
     assert said.out.endswith("\n")
-
-
-def test_garbage_in_many_tensors_keeps_few_patterns_of_the_later_ones(tmp_path: Path) -> None:
-    garbage = np.arange(0x7F800001, 0x7F800001 + 70_000, dtype="<u4").view("<f4")
-    save(tmp_path / "x.npz", **{f"t{number}": garbage for number in range(6)})
-    counter = Counter(asked=decide(CensusFlags(files=("x.npz",))), progress=lambda _: None)
-    counter.count(Input(path=str(tmp_path / "x.npz")))
-    kept = [(len(one.census.nan_patterns), one.census.nan_patterns_complete) for one in counter.files]
-    assert kept == [(65536, False)] + [(64, False)] * 5
 
 
 def test_a_file_that_states_its_type_is_doubted_and_not_contradicted(tmp_path: Path, report: Report) -> None:

@@ -134,6 +134,7 @@ def ordered(target: Binary, numbers: tuple[int, ...]) -> tuple[tuple[Case, ...],
     return wanted, found.order, found.listings
 
 
+@pytest.mark.process
 def test_doctest_runs_a_polluter_before_a_victim_that_stands_before_it_in_the_file(forward: Binary) -> None:
     wanted, order, _ = ordered(forward, (11, 6))
     report, _ = forward.run(next(forward.verified(wanted, order)), order)
@@ -142,6 +143,7 @@ def test_doctest_runs_a_polluter_before_a_victim_that_stands_before_it_in_the_fi
     assert order.kind is OrderKind.NAME  # no seed is needed
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("numbers", [(12, 9, 5, 2), (3, 8, 1, 10)], ids=str)
 def test_doctest_runs_four_cases_in_an_order_that_only_a_seed_has(forward: Binary, numbers: tuple[int, ...]) -> None:
     wanted, order, listings = ordered(forward, numbers)
@@ -151,6 +153,7 @@ def test_doctest_runs_four_cases_in_an_order_that_only_a_seed_has(forward: Binar
     assert [result.case for result in report.results] == [*wanted]
 
 
+@pytest.mark.process
 def test_every_order_of_three_cases_is_one_of_doctests(forward: Binary) -> None:
     lists = {Order(): forward.listing()}
 

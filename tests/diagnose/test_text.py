@@ -2,7 +2,7 @@
 
 from pooldiag.diagnose.text import TextFacts, scan
 from pooldiag.model.arms import PoolCounter
-from pooldiag.model.census import PrintedCensus
+from pooldiag.model.counts import PrintedCensus
 
 HITS = PoolCounter(name="hits", pattern=r"hits=(\d+)")
 

@@ -77,7 +77,7 @@ SPECIAL = {
 }
 SPECIAL_VICTIM = "scales a long signal on the GPU"
 HEAP = {"heap_stale_read": "counts distinct values", "heap_use_after_free": "largest of a vector"}
-OTHERS = {"flaky_independent", "varying_assertions"}
+OTHERS = ("flaky_independent", "varying_assertions")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

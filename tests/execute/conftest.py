@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,17 +18,6 @@ Requester = Callable[..., RunRequest]
 Mounter = Callable[[str], Path]
 
 UNWATCHED = Watched(folders=(), bytes_floor=0, memory_floor=0)
-
-
-@pytest.fixture(autouse=True)
-def default_signals() -> Iterator[None]:
-    """Start from the handlers of a terminal: a shell script's background job has SIGINT and SIGQUIT ignored."""
-    numbers = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(number, signal.SIG_DFL) for number in numbers]
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    for number, handler in zip(numbers, before, strict=True):
-        signal.signal(number, handler)
 
 
 @pytest.fixture

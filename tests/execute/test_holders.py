@@ -91,8 +91,9 @@ def test_a_holder_of_another_user_is_known_from_the_kernels_list(tmp_path: Path,
     if os.geteuid() != 0:
         pytest.skip("only root can be two users")
     holder = hold_lock(tmp_path / "gpu.lock")
-    for folder in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        folder.chmod(0o755)
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_mode & 0o5 != 0o5:  # one more of them where tests run side by side
+            folder.chmod(0o755)
     seen, words = as_another_user(lambda: (holders(tmp_path / "gpu.lock"), holder_words(tmp_path / "gpu.lock")))
     assert seen == ()
     assert isinstance(words, str)

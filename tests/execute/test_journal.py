@@ -103,7 +103,7 @@ OUTCOMES = st.builds(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(outcome=OUTCOMES)
 def test_every_field_of_an_outcome_survives(tmp_path_factory: pytest.TempPathFactory, outcome: Outcome) -> None:
     with Journal(tmp_path_factory.mktemp("journal")) as journal:

@@ -2,7 +2,7 @@
 
 import random
 import re
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,9 @@ import pytest
 from pooldiag.frameworks.base import ListingError, confirms
 from pooldiag.model.cases import Order, OrderKind, Selection
 from pooldiag.model.outcomes import CaseStatus
-from tests.frameworks.binaries import DOCTEST, LIMIT_SECONDS, Binary
+from tests.frameworks.binaries import DOCTEST, Binary
+
+pytestmark = pytest.mark.process
 
 
 @pytest.fixture
@@ -39,19 +41,10 @@ static const int added = add();
 """
 
 
-@pytest.fixture(scope="module")
-def many_built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("many")
-    (folder / "many.cpp").write_text(MANY)
-    compiler = ["g++", "-std=c++17", "-O0", "-o", "many", "many.cpp"]
-    subprocess.run(compiler, cwd=folder, check=True, timeout=10 * LIMIT_SECONDS)
-    return folder / "many"
-
-
 @pytest.fixture
-def many(many_built: Path, tmp_path: Path) -> Binary:
+def many(compiled: Callable[..., Path], tmp_path: Path) -> Binary:
     """2,500 cases with names of 60 bytes: more than one argument holds, and all of them than two."""
-    return Binary(path=many_built, report=tmp_path / "report.xml")
+    return Binary(path=compiled("many", MANY, "-std=c++17", "-O0"), report=tmp_path / "report.xml")
 
 
 def on(name: str) -> pytest.MarkDecorator:

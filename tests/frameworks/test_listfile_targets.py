@@ -21,6 +21,8 @@ LIMIT_SECONDS = 60
 FILE_ORDER = Order()
 PASSED, FAILED, UNFINISHED = CaseStatus.PASSED, CaseStatus.FAILED, CaseStatus.UNFINISHED
 
+pytestmark = pytest.mark.process
+
 # Cases that change what follows, and names that break a careless reader. BREAK says how not to keep the contract.
 HOSTILE = """
     import os, sys

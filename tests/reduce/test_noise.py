@@ -14,6 +14,12 @@ from pooldiag.reduce.search import DEFAULT_CONFIDENCE, SearchPlan, reduce_order
 from tests.reduce.suites import Suite
 
 FOUND = ReductionStatus.FOUND
+FLAKES = [(0.2, 0.8), (0.4, 0.8), (0.2, 0.95), (0.4, 0.95), (0.7, 0.95)]  # how often red, and what is asked for
+
+
+def counts(few: int, many: int) -> pytest.MarkDecorator:
+    """Run a few trials, the same each time, and many where all tests run: the bounds hold for both."""
+    return pytest.mark.parametrize("count", [few, pytest.param(many, marks=pytest.mark.slow)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,44 +58,49 @@ def trials(count: int, *, length: int = 99, rate: float = 1.0, flake: float = 0.
     return Trials(right=verdicts[True], wrong=verdicts[False], runs=runs / count)
 
 
-def test_red_in_every_second_run_is_right_in_97_of_100_trials_at_32_runs() -> None:
-    seen = trials(200, rate=0.5, confidence=DEFAULT_CONFIDENCE)
-    assert seen.right >= 0.97 * 200
+@counts(40, 200)
+def test_red_in_every_second_run_is_right_in_97_of_100_trials_at_32_runs(count: int) -> None:
+    seen = trials(count, rate=0.5, confidence=DEFAULT_CONFIDENCE)
+    assert seen.right >= 0.97 * count
     assert seen.runs <= 32
 
 
-def test_red_in_every_fifth_run_is_wrong_no_more_often_than_stated() -> None:
-    seen = trials(100, rate=0.2)
-    assert seen.wrong <= 5
-    assert seen.right >= 90
+@counts(20, 100)
+def test_red_in_every_fifth_run_is_wrong_no_more_often_than_stated(count: int) -> None:
+    seen = trials(count, rate=0.2)
+    assert seen.wrong <= 0.05 * count
+    assert seen.right >= 0.9 * count
     assert seen.runs <= 110
 
 
+@counts(60, 200)
 @pytest.mark.parametrize("rate", [0.8, 0.9, 0.97])
-def test_nearly_steady_reds_are_wrong_no_more_often_than_stated(rate: float) -> None:
-    seen = trials(200, rate=rate)
-    assert seen.wrong <= 0.05 * 200
+def test_nearly_steady_reds_are_wrong_no_more_often_than_stated(rate: float, count: int) -> None:
+    seen = trials(count, rate=rate)
+    assert seen.wrong <= 0.05 * count
     assert seen.runs <= 25
 
 
-def test_short_suites_are_wrong_no_more_often_than_stated() -> None:
-    seen = trials(200, length=12, rate=0.5)
-    assert seen.wrong <= 0.05 * 200
+@counts(60, 200)
+def test_short_suites_are_wrong_no_more_often_than_stated(count: int) -> None:
+    seen = trials(count, length=12, rate=0.5)
+    assert seen.wrong <= 0.05 * count
     assert seen.runs <= 28
 
 
-def test_more_confidence_costs_more_and_errs_less() -> None:
-    seen = trials(100, rate=0.5, confidence=0.99)
-    assert seen.wrong <= 1
+@counts(20, 100)
+def test_more_confidence_costs_more_and_errs_less(count: int) -> None:
+    seen = trials(count, rate=0.5, confidence=0.99)
+    assert seen.wrong <= 0.01 * count
     assert 32 < seen.runs <= 45
 
 
+@counts(15, 150)
 @pytest.mark.parametrize("length", [12, 99])
-@pytest.mark.parametrize(("flake", "confidence"), [(0.2, 0.8), (0.4, 0.8), (0.2, 0.95), (0.4, 0.95), (0.7, 0.95)])
+@pytest.mark.parametrize(("flake", "confidence"), FLAKES)
 def test_a_flake_is_taken_for_a_polluter_no_more_often_than_stated(
-    length: int, flake: float, confidence: float
+    length: int, flake: float, confidence: float, count: int
 ) -> None:
-    count = 150
     allowed = 1 - confidence
     error = math.sqrt(allowed * confidence * count)
     seen = trials(count, length=length, flake=flake, confidence=confidence)

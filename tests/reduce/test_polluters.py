@@ -4,7 +4,7 @@ from itertools import combinations
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pooldiag.model.readings import Reading
@@ -112,9 +112,10 @@ def search_runs(target: Suite, found: tuple[int, ...]) -> int:
     return len(target.ran) - without - (len(target.ran) - len(set(target.ran)))
 
 
-def test_two_needed_together_take_at_most_20_runs_of_100_cases() -> None:
+@pytest.mark.parametrize("step", [20, pytest.param(4, marks=pytest.mark.slow)])
+def test_two_needed_together_take_at_most_20_runs_of_100_cases(step: int) -> None:
     counts = []
-    for pair in [*list(combinations(range(99), 2))[::4], (23, 33), (23, 34), (48, 97), (48, 98)]:
+    for pair in [*list(combinations(range(99), 2))[::step], (23, 33), (23, 34), (48, 97), (48, 98)]:
         target = suite(99, pair)
         ask = asked(target)
         assert minimal_set(ask, ask.bench.everything) == pair
@@ -127,9 +128,10 @@ def test_two_needed_together_take_at_most_20_runs_of_100_cases() -> None:
 
 @pytest.mark.parametrize("length", [12, 99, 999])
 @pytest.mark.parametrize("size", [3, 4])
-def test_more_needed_together_are_found(length: int, size: int) -> None:
+@pytest.mark.parametrize("count", [4, pytest.param(20, marks=pytest.mark.slow)])
+def test_more_needed_together_are_found(length: int, size: int, count: int) -> None:
     random = Random(length)
-    for _ in range(20):
+    for _ in range(count):
         wanted = tuple(sorted(random.sample(range(length), size)))
         target = suite(length, wanted)
         ask = asked(target)
@@ -161,7 +163,6 @@ def test_every_independent_set_is_found(length: int, data: st.DataObject) -> Non
     assert sorted(all_sets(ask, ask.bench.everything, first)) == sorted(sets)
 
 
-@settings(max_examples=20)
 @given(st.integers(0, 98), st.integers(0, 98))
 def test_nothing_is_run_twice_but_what_is_looked_at_again_on_purpose(first: int, second: int) -> None:
     target = suite(99, {first, second})

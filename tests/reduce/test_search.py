@@ -5,7 +5,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pooldiag.model.readings import Reading
@@ -93,7 +93,6 @@ def test_an_order_whose_cleaner_hides_the_polluter_is_green() -> None:
     assert reduce_order(target, 99).status is ReductionStatus.GREEN
 
 
-@settings(max_examples=200)
 @given(st.integers(3, 40), st.data())
 def test_with_cleaners_all_that_is_said_is_true(length: int, data: st.DataObject) -> None:
     places = st.integers(0, length - 1)
@@ -238,7 +237,6 @@ def test_a_spent_budget_keeps_the_best_so_far(runs: int) -> None:
         assert 40 in answer.known.red
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(1, 60), st.data())
 def test_killed_at_any_run_and_resumed_it_says_the_same_and_repeats_nothing(length: int, data: st.DataObject) -> None:
     wanted = data.draw(st.frozensets(st.integers(0, length - 1), min_size=1, max_size=3))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pooldiag.model.readings import Reading
@@ -43,7 +43,6 @@ def plain(answer: Reduction) -> Reduction:
     return replace(answer, speculative=0)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(1, 60), st.integers(1, 9), st.data())
 def test_any_number_of_runs_at_once_gives_the_answer_of_one_after_the_other(
     length: int, jobs: int, data: st.DataObject

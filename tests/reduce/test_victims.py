@@ -3,6 +3,7 @@
 from collections import Counter
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -80,17 +81,19 @@ def test_an_order_that_stays_green_has_no_victim() -> None:
     assert (answer.status, answer.size, order.ran) == (ReductionStatus.GREEN, None, [40] * 3)
 
 
-def test_a_flake_names_no_case_more_often_than_stated() -> None:
-    found = [victim_of(50, 1, rate=0, flake=flake, seed=seed).size for flake in (0.2, 0.5) for seed in range(60)]
-    assert sum(size is not None for size in found) <= 0.05 * 120 + 4
+@pytest.mark.parametrize(("count", "slack"), [(12, 1), pytest.param(60, 4, marks=pytest.mark.slow)])
+def test_a_flake_names_no_case_more_often_than_stated(count: int, slack: int) -> None:
+    found = [victim_of(50, 1, rate=0, flake=flake, seed=seed).size for flake in (0.2, 0.5) for seed in range(count)]
+    assert sum(size is not None for size in found) <= 0.05 * 2 * count + slack
 
 
-def test_a_victim_that_shows_now_and_then_is_found() -> None:
+@pytest.mark.parametrize("count", [20, pytest.param(60, marks=pytest.mark.slow)])
+def test_a_victim_that_shows_now_and_then_is_found(count: int) -> None:
     sizes: Counter[bool] = Counter()
-    for seed in range(60):
+    for seed in range(count):
         size = 1 + Random(seed).randrange(1, 50)
         sizes[victim_of(50, size, rate=0.5, flake=0, seed=seed).size == size] += 1
-    assert sizes[True] >= 54
+    assert sizes[True] >= 0.9 * count
 
 
 def test_a_first_case_that_is_red_at_times_is_not_told_from_a_flake() -> None:

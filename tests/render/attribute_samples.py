@@ -10,7 +10,7 @@ from pooldiag.model.arms import Acted, Arm, Isolation, Role
 from pooldiag.model.attributions import Attribution, Candidate, Mechanism, Prediction, Rate, RuledOut, Status
 from pooldiag.model.bisections import BisectReport, OrdersReport
 from pooldiag.model.cases import Case, Order, OrderKind, Selection
-from pooldiag.model.census import Census, Element, Finding, NanRuns, PatternCount, PrintedCensus
+from pooldiag.model.counts import Census, Element, Finding, NanRuns, PatternCount, PrintedCensus
 from pooldiag.model.outcomes import CaseResult, CaseStatus, FrameworkReport, Outcome, OutputFile
 from pooldiag.model.readings import PlaceKind, Reading, RedPlace, RunReading, Sight, Signature, SignatureKind
 from pooldiag.model.reports import (

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from pooldiag.census.comparison import Operand, compare
 from pooldiag.census.files import FORMATS
-from pooldiag.census.files.base import Declared
-from pooldiag.census.guessing import guess_types
+from pooldiag.census.files.format import Declared
 from pooldiag.census.layouts import LAYOUTS
 from pooldiag.census.tensors import count_tensor, list_tensors
-from pooldiag.model.census import Census
+from pooldiag.census.type_guesses import guess_types
 from pooldiag.model.censuses import CensusProblem, CensusReport, CountedTensor
 from pooldiag.model.comparisons import Comparison
+from pooldiag.model.counts import Census
 from tests.render.attribute_samples import HOSTILE
 
 NORMAL = np.random.default_rng(5).standard_normal(8 * 24 * 64).astype("<f4")
@@ -24,7 +24,7 @@ def counted(
     data: bytes, dtype: str, *, path: str, tensor: str | None = None, shape: tuple[int, ...] | None = None
 ) -> Census:
     declared = Declared(layout=LAYOUTS[dtype], shape=shape)
-    listing = list_tensors(io.BytesIO(data), declared, path=path, suffix=".bin", wanted=FORMATS["raw"])
+    listing = list_tensors(io.BytesIO(data), declared, path=path, wanted=FORMATS["raw"])
     census = count_tensor(listing, listing.tensors[0], sha256=False, mapped=True)
     return replace(census, tensor=tensor)
 

@@ -7,7 +7,7 @@ Look at one: `.venv/bin/python -m tests.render.samples NAME [WIDTH]`. Write the 
 import sys
 from pathlib import Path
 
-from pooldiag.render import RENDERERS, Page, Report
+from pooldiag.render import Page, Report, render
 from tests.render.attribute_samples import SAMPLES
 from tests.render.bisect_samples import BISECTIONS, ORDERS
 from tests.render.census_samples import REPORTS
@@ -15,20 +15,28 @@ from tests.render.census_samples import REPORTS
 EVERY: dict[str, Report] = {**SAMPLES, **BISECTIONS, **ORDERS, **REPORTS}
 
 GOLDEN = Path(__file__).parent / "golden"
-WIDTHS = (80, 140)
+WIDE = ("loud", "orders-mixed", "census-several")  # with what there is room for beside the counts
+LOOKS = (*((name, 80) for name in EVERY), *((name, 140) for name in WIDE))
+MARKDOWN = ("loud", "bisect-found", "orders-mixed", "census-several")
 
 
 def plain(name: str, width: int) -> str:
     """A sample as it is printed without color."""
-    return RENDERERS["table"](EVERY[name], Page(width=width))
+    return render(EVERY[name], form="table", page=Page(width=width))
+
+
+def golden_markdown(name: str) -> str:
+    """A sample as Markdown."""
+    return render(EVERY[name], form="markdown", page=Page())
 
 
 def write_golden_files() -> None:
-    for old in GOLDEN.glob("*.txt"):
+    for old in GOLDEN.iterdir():
         old.unlink()
-    for name in EVERY:
-        for width in WIDTHS:
-            (GOLDEN / f"{name}-{width}.txt").write_text(plain(name, width), encoding="utf-8")
+    for name, width in LOOKS:
+        (GOLDEN / f"{name}-{width}.txt").write_text(plain(name, width), encoding="utf-8")
+    for name in MARKDOWN:
+        (GOLDEN / f"{name}.md").write_text(golden_markdown(name), encoding="utf-8")
 
 
 if __name__ == "__main__":
@@ -37,4 +45,4 @@ if __name__ == "__main__":
     else:
         shown_width = int(sys.argv[2]) if sys.argv[2:] else 80
         page = Page(width=shown_width, color=sys.stdout.isatty())
-        sys.stdout.write(RENDERERS["table"](EVERY[sys.argv[1]], page))
+        sys.stdout.write(render(EVERY[sys.argv[1]], form="table", page=page))

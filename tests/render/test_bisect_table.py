@@ -2,23 +2,14 @@ import re
 import subprocess
 from dataclasses import replace
 
-import pytest
-
 from pooldiag.model.arms import Role
 from pooldiag.model.attributions import Status
 from pooldiag.model.bisections import BisectReport, BisectStatus, Found, NamedBy
 from pooldiag.model.readings import Sight
 from pooldiag.render import RENDERERS, Page
-from tests.render.attribute_samples import CRASHING, NAMES, changed, green
+from tests.render.attribute_samples import NAMES, changed, green
 from tests.render.bisect_samples import BISECTIONS, POLLUTER, confirmed, tried
 from tests.render.samples import plain
-
-SEGFAULT = f"SIGSEGV in {CRASHING} (test_forward.cpp:212), position 4"
-CRASH = f"Found: {SEGFAULT}"
-FAILS = "Found: failure in rope table (test_forward.cpp:14: CHECK( table.ready ))"
-ESTABLISHED = "The arms on the minimal set, established: block reuse across devices (cross-device-reuse)."
-CONFIRMED = "On the whole order green under bypass and per-case, 13/13 cases, 552 assertions."
-SPENT = "Not established: 32 runs are spent, and chance still explains what they showed."
 
 
 def shown(report: BisectReport, width: int = 80) -> str:
@@ -27,30 +18,6 @@ def shown(report: BisectReport, width: int = 80) -> str:
 
 def in_one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-@pytest.mark.parametrize(
-    ("name", "first_lines"),
-    [
-        ("found", f"{CRASH}, prefix 3, after the polluter {POLLUTER} {ESTABLISHED} {CONFIRMED}"),
-        ("cleaners", "Found: NaN or infinity in video.bin, victim SHIPPED 21.00B forward is finite on CUDA, position"),
-        ("alone", f"{FAILS}, position 5, prefix 0, red alone, green after the state-setter config parses"),
-        ("noisy", f"Red, unresolved: {SEGFAULT}, prefix not established {SPENT} Suspected, not proven: DEVICE-"),
-        ("green", "Green: 13/13 cases, 552 assertions, nothing red in 2 runs But 1 of 13 cases passed without an"),
-        ("blocked", "Blocked: /home/ada/gpu.lock is still held after 2700 s"),
-        ("partial", "Interrupted: this report is partial, it has 4 runs of the search. Red, unresolved: SIGSEGV in"),
-    ],
-)
-def test_says_the_answer_first(name: str, first_lines: str) -> None:
-    assert in_one_line(plain(f"bisect-{name}", 80)).startswith(first_lines)
-
-
-def test_both_ends_have_their_counts() -> None:
-    text = plain("bisect-found", 80)
-    assert re.search(r"the first 3 cases, then the victim +red +2/2 +4\n", text)
-    assert re.search(r"the first 2 cases, then the victim +green +0/1 +3\n", text)
-    assert re.search(r"the polluter, then the victim +red +1/1 +2\n", text)
-    assert re.search(r"the victim alone +green +0/1 +1\n", text)
 
 
 def test_a_selection_that_proves_two_things_is_told_once() -> None:
@@ -70,24 +37,11 @@ def test_a_void_run_is_no_green_one() -> None:
     assert re.search(r"void +0/0, 2 void", shown(replace(BISECTIONS["bisect-noisy"], found=void)))
 
 
-def test_each_polluter_left_out_is_named() -> None:
-    text = plain("bisect-cleaners", 140)
-    assert re.search(rf"without {re.escape(NAMES[3])} +green +0/1 +2\n", text)
-    assert re.search(rf"without {re.escape(NAMES[8])} +green +0/1 +2\n", text)
-
-
 def test_the_smallest_is_said_only_where_no_cleaner_was_seen() -> None:
     assert "3, the smallest that is red" in plain("bisect-found", 80)
     cleaned = in_one_line(plain("bisect-cleaners", 80))
     assert "smallest" not in cleaned
     assert "9: red, and one shorter is green; a cleaner was seen, so a smaller one may be red, too" in cleaned
-
-
-def test_cases_are_named_with_their_place_in_the_order() -> None:
-    text = plain("bisect-cleaners", 140)
-    assert f"\nPolluter  {NAMES[3]}, case 4 of 13\nPolluter  {NAMES[8]}, case 9 of 13\nCleaner   {NAMES[9]}" in text
-    assert "\nState-setter  config parses, case 1 of 13\n" in plain("bisect-alone", 80)
-    assert "\nSuspect  DEVICE-RESIDENT forward" in plain("bisect-noisy", 140)
 
 
 def test_a_name_that_two_cases_share_has_no_place() -> None:
@@ -140,13 +94,6 @@ def test_sets_are_listed_where_there_are_several() -> None:
     title = "Independent sets of polluters, each of them enough"
     assert f"{title}\n  - {NAMES[3]}; {NAMES[8]}\n  - {NAMES[6]}\n" in plain("bisect-cleaners", 140)
     assert title not in plain("bisect-found", 140)
-
-
-def test_the_arms_on_the_minimal_set_are_the_table_of_attribute() -> None:
-    text = plain("bisect-found", 80)
-    assert re.search(r"\n  bypass +green +0/1 +2/2 +92 +0.020  proven\n", text)
-    assert "exact (run 14, red) rules out: read past the end into size-class slack" in text
-    assert "- serial: inert, neither the binary nor its libraries name VT_POOL_SERIAL;" in text
 
 
 def test_counts_of_the_whole_order_are_reconciled() -> None:

@@ -5,11 +5,11 @@ from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pooldiag.census.tensors import block_elements
-from pooldiag.model.census import Blocks, Census
+from pooldiag.model.counts import Blocks, Census
 from pooldiag.render import picture_file
 from pooldiag.render._picture import grid
 from tests.render.census_samples import REPORTS, clean, video
@@ -95,7 +95,6 @@ def test_no_element_is_lost_or_drawn_twice(data: st.DataObject) -> None:
     assert len(found.labels) == len(found.lines)
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.lists(st.integers(1, 60), min_size=2, max_size=3), st.integers(8, 90), st.integers(1, 20))
 def test_a_picture_is_never_larger_than_asked_for(sizes: list[int], columns: int, lines: int) -> None:
     shape, n = tuple(sizes), math.prod(sizes)

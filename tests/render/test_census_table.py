@@ -1,8 +1,6 @@
 import re
 from dataclasses import replace
 
-import pytest
-
 from pooldiag.model.censuses import CensusReport
 from pooldiag.model.comparisons import Sameness
 from pooldiag.render import RENDERERS, Page
@@ -16,46 +14,6 @@ def shown(report: CensusReport, width: int = 80) -> str:
 
 def in_one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-@pytest.mark.parametrize(
-    ("name", "first_lines"),
-    [
-        (
-            "video",
-            "NaN: 1024 of 1024 elements of video.bin Tensor video.bin Type f32, raw, 1024 elements NaN 1024/1024",
-        ),
-        ("clean", "No NaN, no infinity: 12288 elements of model.npz::layers.0.weight"),
-        ("tile", "NaN: 192 of 12288 elements of model.npz::layers.1.weight; infinity: 1"),
-        (
-            "several",
-            "Interrupted: this report is partial. NaN in 2 of 4 tensors, infinity in 1 of 4 tensors; the first",
-        ),
-        ("against", "NaN in 1 of 3 tensors; the first with NaN is a/nan.bin 2 of 3 compared tensors differ from b; 12"),
-        ("different", "Different: a/other.bin is not as b/other.bin; no NaN, no infinity Different in 5/12288"),
-        ("nothing", "Nothing was counted Not all was counted: 1 problem, told on stderr."),
-    ],
-)
-def test_says_the_answer_first(name: str, first_lines: str) -> None:
-    assert in_one_line(plain(f"census-{name}", 80)).startswith(first_lines)
-
-
-def test_every_count_has_its_denominator() -> None:
-    text = plain("census-tile", 80)
-    for line in (
-        "NaN        192/12288 (1.6 %), 0 signalling",
-        "Infinity   1/12288 (0.0081 %), 1 negative",
-        "Zero       0/12288",
-        "NaN even   96/192 (50 %) at even indices",
-    ):
-        assert f"\n{line}\n" in text
-
-
-def test_an_index_is_told_on_every_axis_where_a_shape_is_known() -> None:
-    text = in_one_line(plain("census-tile", 80))
-    assert "to 3.567311 at [3, 13, 62] (5502); absmax 3.749041 at [7, 13, 59] (11643)" in text
-    assert "12, the longest of 16 elements, the first at [3, 4, 32] (4896), all at multiples of 16" in text
-    assert "to 3.111913 at 639; absmax 3.283561 at 564" in in_one_line(plain("census-strip", 80))
 
 
 def test_each_finding_has_its_confidence_its_limits_and_its_source() -> None:
@@ -72,12 +30,6 @@ def test_an_integer_type_has_no_counts_of_nan() -> None:
     text = shown(CensusReport(files=(integers,)))
     assert not re.search(r"\n(NaN|Infinity|Subnormal) ", text)
     assert "\nRange    -4 at 0 to 59 at 63; absmax 59 at 63\n" in text
-
-
-def test_several_tensors_have_a_row_each_and_a_row_of_totals() -> None:
-    text = plain("census-several", 140)
-    assert re.search(r"\nvideo\.bin +f32 +1024 +1024 +0 +0 +- +uniform-nan, nvidia-nan\n", text)
-    assert re.search(r"\n4 tensors in 3 files +25664 +1216 +1 +1\n", text)
 
 
 def test_only_tensors_of_which_there_is_something_to_tell_are_told_whole() -> None:
@@ -124,29 +76,6 @@ def test_without_unicode_a_picture_is_ascii() -> None:
     text = RENDERERS["table"](REPORTS["census-tile"], Page(width=80, unicode=False))
     assert text.isascii()
     assert "   [3, 0] " + "." * 32 + "*" * 16 + "." * 16 in text
-
-
-def test_a_stream_is_drawn_as_a_strip() -> None:
-    text = plain("census-strip", 80)
-    assert "\n  " + "·" * 31 + "▆" + "█" * 15 + "\n" in text
-    assert "▁ to ▇ some NaN, · none, █ all NaN; a cell is 64 elements" in text
-
-
-def test_a_difference_is_told_by_its_first_and_its_largest() -> None:
-    text = in_one_line(plain("census-different", 80))
-    assert "Reference b/other.bin: different in 5/12288 (0.041 %) elements" in text
-    assert "First at 100: -0.4713157(0xbef1504c), -0.7213157(0xbf38a826) in the reference" in text
-    assert "Absolute 0.25 at most, at 100" in text
-    assert "ULP 15055016 at most, at 104" in text
-    nan = in_one_line(plain("census-against", 80))
-    assert "NaN places 0 on both sides, 1 here only, the first at 7" in nan
-
-
-def test_what_stands_on_one_side_only_is_named_or_counted() -> None:
-    text = in_one_line(plain("census-against", 80))
-    assert "without a counterpart in the reference: a/new.bin" in text
-    assert "in the reference only: b/old0.bin" in text
-    assert "b/old7.bin, and 3 more" in text
 
 
 def test_other_bits_of_the_same_value_are_told_and_are_no_difference() -> None:

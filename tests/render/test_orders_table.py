@@ -1,8 +1,6 @@
 import re
 from dataclasses import replace
 
-import pytest
-
 from pooldiag.model.bisections import OrderResult, OrdersReport
 from pooldiag.model.cases import Order
 from pooldiag.model.readings import RedPlace
@@ -14,44 +12,12 @@ from tests.render.samples import plain
 MIXED = ORDERS["orders-mixed"]
 
 
-ACCIDENT = "Green by accident of order: file order is green, 5/8 orders are red"
-SHORTEST = f"The shortest red prefix is 3: rand order, seed 7, victim {CRASHING}."
-
-
 def shown(report: OrdersReport, width: int = 80) -> str:
     return RENDERERS["table"](report, Page(width=width))
 
 
 def in_one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-@pytest.mark.parametrize(
-    ("name", "first_lines"),
-    [
-        ("mixed", f"{ACCIDENT} {SHORTEST} 1/8 orders say nothing. But 1 of 13 cases passed without an assertion:"),
-        ("green", "Green in all of 5 orders: 13/13 cases, 6176 assertions in each Target"),
-        ("partial", "Interrupted: this report is partial, it has 2/20 orders."),
-        ("blocked", "Blocked: /home/ada/gpu.lock is still held after 2700 s"),
-        ("hostile", "Red in 1/1 orders The shortest red prefix is 1: rand order, seed 1, victim [red]x[/red]"),
-    ],
-)
-def test_says_the_answer_first(name: str, first_lines: str) -> None:
-    assert in_one_line(plain(f"orders-{name}", 80)).startswith(first_lines)
-
-
-def test_a_row_tells_where_and_how_an_order_is_red() -> None:
-    text = plain("orders-mixed", 80)
-    assert re.search(r"^seed 7 +red +A +4/13 +3 +1/13 +3/13 +44, 0 failed$", text, re.MULTILINE)
-    assert re.search(r"^seed 1 +red +A +7/13 +- +1/13 +6/13 +90, 0 failed$", text, re.MULTILINE)
-    assert re.search(r"^file +green +- +- +- +0/13 +13/13 +552$", text, re.MULTILINE)
-    assert re.search(r"^file +green .* 552 +0\.594$", plain("orders-mixed", 140), re.MULTILINE)
-
-
-def test_orders_that_are_one_list_are_told_as_such() -> None:
-    text = plain("orders-mixed", 80)
-    assert re.search(r"^seed 8 +red, as 7 +A +- ", text, re.MULTILINE)
-    assert "  - seeds 7, 8 are the same list: run once\n" in text
 
 
 def test_a_void_order_is_neither_red_nor_green() -> None:
@@ -69,14 +35,6 @@ def test_an_order_without_a_run_is_not_green() -> None:
     assert re.search(r"^seed 9 +not run +- ", shown(report), re.MULTILINE)
 
 
-def test_orders_with_the_same_symptom_stand_together_with_what_fails() -> None:
-    text = in_one_line(plain("orders-mixed", 80))
-    first = f"A SIGSEGV in {CRASHING} (test_forward.cpp:212) - 3/5 red orders: seeds 1, 7, 8"
-    assert f"{first} - failing 1/13 cases: {CRASHING} B SIGSEGV in {NAMES[1]}" in text
-    assert "failing 2/13 cases: SHIPPED 21.00B forward is finite on CUDA; rope table" in text
-    assert "also NaN or infinity in video.bin" in text
-
-
 def test_sets_that_differ_between_orders_have_their_orders() -> None:
     one = replace(MIXED.orders[2], failing=(CRASHING, NAMES[0], NAMES[2], NAMES[4], NAMES[6]))
     text = in_one_line(shown(replace(MIXED, orders=(MIXED.orders[0], one, MIXED.orders[3]))))
@@ -89,15 +47,6 @@ def test_a_same_list_has_no_failing_set_of_its_own() -> None:
     same = replace(MIXED.orders[4], failing=())
     text = in_one_line(shown(replace(MIXED, orders=(*MIXED.orders[:4], same))))
     assert f"seeds 1, 7, 8 - failing 1/13 cases: {CRASHING}" in text
-
-
-def test_the_shortest_prefix_has_its_cases_and_both_ends() -> None:
-    text = plain("orders-mixed", 80)
-    assert "\nThe shortest red prefix: 3, rand order, seed 7\n" in text
-    assert re.search(r"the first 3 cases, then the victim +red +1/1 +4\n", text)
-    assert re.search(r"the first 2 cases, then the victim +green +0/1 +3\n", text)
-    assert f"\n  3  {NAMES[10]}\n" in text
-    assert "the first case, then the victim" in plain("orders-hostile", 80)
 
 
 def test_of_a_long_prefix_both_ends_are_named() -> None:

@@ -1,22 +1,29 @@
 import pytest
 
-from pooldiag.render import RENDERERS, Page, Renderer
+from pooldiag.model.arms import ProfilesReport
+from pooldiag.profiles import PROFILES
+from pooldiag.render import FORMAT_NAMES, Page, render
 from tests.render.samples import EVERY
 
+REPORTS = {
+    **EVERY,
+    "profiles": ProfilesReport(profiles=tuple(PROFILES.values())),
+    "profile": ProfilesReport(profiles=(PROFILES["glibc"],), whole=True),
+}
 PAGES = [Page(width=80), Page(width=140, color=True), Page(width=33, unicode=False)]
 
 
-@pytest.mark.parametrize("name", EVERY)
-@pytest.mark.parametrize("renderer", RENDERERS.values(), ids=RENDERERS)
-def test_every_format_renders_every_report_on_every_page(renderer: Renderer, name: str) -> None:
+@pytest.mark.parametrize("name", REPORTS)
+@pytest.mark.parametrize("form", FORMAT_NAMES)
+def test_every_format_renders_every_report_on_every_page(form: str, name: str) -> None:
     for page in PAGES:
-        text = renderer(EVERY[name], page)
+        text = render(REPORTS[name], form=form, page=page)
         assert text.endswith("\n")
-        assert text == renderer(EVERY[name], page)
+        assert text == render(REPORTS[name], form=form, page=page)
         assert page.color or "\x1b" not in text
         assert page.unicode or text.isascii()
         text.encode()
 
 
 def test_the_formats_are_named_as_their_files_are() -> None:
-    assert set(RENDERERS) == {"table", "json"}
+    assert FORMAT_NAMES == ("table", "markdown", "json")

@@ -3,7 +3,7 @@ import subprocess
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pooldiag.render import shell_line, visible
@@ -43,7 +43,6 @@ def test_nothing_unsafe_is_ever_left(text: str) -> None:
     shown.encode()
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.text(ANY_CHARACTER.filter(lambda c: c != "\0" and not "\ud800" <= c <= "\udc7f")), min_size=1))
 def test_a_shell_reads_the_shown_command_as_the_same_words(words: list[str]) -> None:
     encodable = [word for word in words if not any("\udd00" <= character <= "\udfff" for character in word)]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from pooldiag.census.files._views import open_tensor
-from pooldiag.census.files.base import TensorFile
+from pooldiag.census.files.format import TensorFile
 from pooldiag.census.files.gguf import Gguf
 from pooldiag.census.files.npy import Npy
 from pooldiag.census.files.npz import Npz

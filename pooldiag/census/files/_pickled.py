@@ -5,10 +5,9 @@
 
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
 
-from pooldiag.census.files.base import shown
+from pooldiag.census.files.format import shown
 from pooldiag.census.layouts import CensusError
 
 STEP_LIMIT = 2_000_000  # opcodes: tens of thousands of tensors
@@ -22,7 +21,7 @@ _BYTES = {b"U": "<B", b"T": "<I", b"C": "<B", b"B": "<I", b"\x8e": "<Q", b"\x96"
 _TUPLES = {b"\x85": 1, b"\x86": 2, b"\x87": 3}
 _PUTS = {b"q": "<B", b"r": "<I"}
 _GETS = {b"h": "<B", b"j": "<I"}
-_SKIPPED = {b"\x80": 1, b"\x95": 8}  # protocol, frame: by opcode, the bytes that follow
+_PUSHES = frozenset().union(_EMPTY, _NUMBERS, _TEXTS, _BYTES, _TUPLES, _GETS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,30 +31,22 @@ class Named:
     name: str
 
 
+@dataclass(slots=True, kw_only=True)
 class Unpickler:
     """A machine for the opcodes that are needed for data. `known` are the names that may occur, `calls` what to call.
 
     A persistent id becomes what `load` makes of it. A state that is set on an object is passed by.
     """
 
-    def __init__(
-        self,
-        data: bytes,
-        *,
-        known: frozenset[str],
-        calls: Mapping[str, Callable[..., object]],
-        load: Callable[[object], object],
-        path: str,
-    ) -> None:
-        self._data = data
-        self._known = known
-        self._calls = calls
-        self._load = load
-        self._path = path
-        self._at = 0
-        self._stack: list[object] = []
-        self._below: list[list[object]] = []  # the stacks of open marks
-        self._memo: dict[int, object] = {}
+    data: bytes
+    known: frozenset[str]
+    calls: Mapping[str, Callable[..., object]]
+    load: Callable[[object], object]
+    path: str
+    at: int = 0
+    stack: list[object] = field(default_factory=list)
+    below: list[list[object]] = field(default_factory=list)  # the stacks of open marks
+    memo: dict[int, object] = field(default_factory=dict)
 
     def run(self) -> object:
         """Return the object; raise CensusError for a damaged pickle, or one that asks for more than data."""
@@ -63,109 +54,109 @@ class Unpickler:
             for _ in range(STEP_LIMIT):
                 opcode = self._take(1)
                 if opcode == b".":
-                    return self._stack.pop()
+                    return self.stack.pop()
                 self._step(opcode)
         except (IndexError, KeyError, TypeError, ValueError, RecursionError, struct.error) as error:
-            raise CensusError(f"{self._path}: data.pkl is damaged at byte {self._at}") from error
-        raise CensusError(f"{self._path}: data.pkl goes on after {STEP_LIMIT} steps")
+            raise CensusError(f"{self.path}: data.pkl is damaged at byte {self.at}") from error
+        raise CensusError(f"{self.path}: data.pkl goes on after {STEP_LIMIT} steps")
 
     def _take(self, size: int) -> bytes:
-        data = self._data[self._at : self._at + size]
+        data = self.data[self.at : self.at + size]
         if len(data) < size:
             raise ValueError("the end")
-        self._at += size
+        self.at += size
         return data
 
     def _number(self, form: str) -> int:
         return int(struct.unpack(form, self._take(struct.calcsize(form)))[0])
 
     def _line(self) -> str:
-        end = self._data.index(b"\n", self._at)
-        return self._take(end + 1 - self._at)[:-1].decode("utf-8")
+        end = self.data.index(b"\n", self.at)
+        return self._take(end + 1 - self.at)[:-1].decode("utf-8")
 
     def _step(self, opcode: bytes) -> None:
-        if action := self._ACTIONS.get(opcode):
-            action(self)
-        elif opcode in _SKIPPED:
-            self._take(_SKIPPED[opcode])
-        elif opcode in _PUTS:
-            self._memo[self._number(_PUTS[opcode])] = self._stack[-1]
+        if opcode in _PUTS:
+            self.memo[self._number(_PUTS[opcode])] = self.stack[-1]
+        elif opcode in _PUSHES:
+            self.stack.append(self._pushed(opcode))
+        elif opcode in _CONSTANTS:
+            self.stack.append(_CONSTANTS[opcode])
         else:
-            self._stack.append(self._pushed(opcode))
+            self._act(opcode)
 
     def _pushed(self, opcode: bytes) -> object:
         """Return what an opcode puts on the stack."""
-        if opcode in _CONSTANTS:
-            return _CONSTANTS[opcode]
-        if opcode in _EMPTY:
-            return _EMPTY[opcode]()
-        if opcode in _TUPLES:
-            return tuple(self._popped(_TUPLES[opcode]))
-        if opcode in _GETS:
-            return self._memo[self._number(_GETS[opcode])]
-        return self._literal(opcode)
-
-    def _literal(self, opcode: bytes) -> object:
-        """Return the number, text or bytes that follow an opcode."""
-        if opcode in _NUMBERS:
-            form = _NUMBERS[opcode]
+        if form := _NUMBERS.get(opcode):
             return struct.unpack(form, self._take(struct.calcsize(form)))[0]
         if opcode in _TEXTS:
             return self._take(self._number(_TEXTS[opcode])).decode("utf-8", "surrogatepass")
-        if opcode in _BYTES:
-            return self._take(self._number(_BYTES[opcode]))
-        raise CensusError(f"{self._path}: data.pkl has an opcode that tensors are not made of: {opcode!r}")
+        if opcode in _GETS:
+            return self.memo[self._number(_GETS[opcode])]
+        if opcode in _TUPLES:
+            return tuple(self._popped(_TUPLES[opcode]))
+        if opcode in _EMPTY:
+            return _EMPTY[opcode]()
+        return self._take(self._number(_BYTES[opcode]))
+
+    def _act(self, opcode: bytes) -> None:  # noqa: C901, PLR0912 - a case for each
+        """Do with the stack what an opcode says."""
+        match opcode:
+            case b"(":
+                self.below.append(self.stack)
+                self.stack = []
+            case b"t":
+                items = self._since_mark()
+                self.stack.append(tuple(items))
+            case b"R":
+                self._reduce()
+            case b"Q":
+                self.stack.append(self.load(self.stack.pop()))
+            case b"0" | b"b":  # the latter sets a state
+                self.stack.pop()
+            case b"s":
+                self._set(self._popped(2))
+            case b"u":
+                self._set(self._since_mark())
+            case b"a":
+                self._extend(self._popped(1))
+            case b"e" | b"\x90":  # the latter adds to a set
+                self._extend(self._since_mark())
+            case b"c":
+                self._name(self._line(), self._line())
+            case b"\x93":
+                self._name(*self._popped(2))
+            case b"\x94":
+                self.memo[len(self.memo)] = self.stack[-1]
+            case b"\x8a":
+                self.stack.append(int.from_bytes(self._take(self._number("<B")), "little", signed=True))
+            case b"\x80":  # protocol
+                self._take(1)
+            case b"\x95":  # frame
+                self._take(8)
+            case _:
+                raise CensusError(f"{self.path}: data.pkl has an opcode that tensors are not made of: {opcode!r}")
 
     def _popped(self, count: int) -> list[object]:
         """Take some objects off the stack."""
-        if len(self._stack) < count:
+        if len(self.stack) < count:
             raise IndexError("the stack is empty")
-        items = self._stack[-count:]
-        del self._stack[-count:]
+        items = self.stack[-count:]
+        del self.stack[-count:]
         return items
-
-    def _mark(self) -> None:
-        self._below.append(self._stack)
-        self._stack = []
 
     def _since_mark(self) -> list[object]:
-        items = self._stack
-        self._stack = self._below.pop()
+        items = self.stack
+        self.stack = self.below.pop()
         return items
 
-    def _pop(self) -> None:
-        self._stack.pop()
-
-    def _long(self) -> None:
-        self._stack.append(int.from_bytes(self._take(self._number("<B")), "little", signed=True))
-
-    def _memoize(self) -> None:
-        self._memo[len(self._memo)] = self._stack[-1]
-
-    def _tuple(self) -> None:
-        items = self._since_mark()
-        self._stack.append(tuple(items))
-
-    def _append(self) -> None:
-        self._extend(self._popped(1))
-
-    def _appends(self) -> None:
-        self._extend(self._since_mark())
-
     def _extend(self, items: list[object]) -> None:
-        target = self._stack[-1]
+        target = self.stack[-1]
         if not isinstance(target, list):
             raise TypeError("no list")
         target.extend(items)
 
-    def _set_item(self) -> None:
-        self._set(self._popped(2))
-
-    def _set_items(self) -> None:
-        self._set(self._since_mark())
-
     def _set(self, items: list[object]) -> None:
-        target = self._stack[-1]
+        target = self.stack[-1]
         if not isinstance(target, dict):
             raise TypeError("no dictionary")
         for key, value in zip(items[::2], items[1::2], strict=True):
@@ -174,46 +165,17 @@ class Unpickler:
                 raise TypeError("a key that is no scalar")
             target[key] = value
 
-    def _global(self) -> None:
-        module = self._line()
-        self._name(module, self._line())
-
-    def _stack_global(self) -> None:
-        module, name = self._popped(2)
-        self._name(module, name)
-
     def _name(self, module: object, name: object) -> None:
         whole = f"{module}.{name}" if isinstance(module, str) and isinstance(name, str) else "?"
-        if whole not in self._known and whole not in self._calls:
+        if whole not in self.known and whole not in self.calls:
             raise CensusError(
-                f"{self._path}: data.pkl asks for {shown(whole)}, which no dense tensor is made of; nothing was run",
+                f"{self.path}: data.pkl asks for {shown(whole)}, which no dense tensor is made of; nothing was run",
                 hint="save the tensors alone: torch.save(model.state_dict(), …)",
             )
-        self._stack.append(Named(name=whole))
+        self.stack.append(Named(name=whole))
 
     def _reduce(self) -> None:
         function, arguments = self._popped(2)
         if not isinstance(function, Named) or not isinstance(arguments, tuple):
             raise TypeError("no call")
-        self._stack.append(self._calls[function.name](*arguments))
-
-    def _persistent(self) -> None:
-        self._stack.append(self._load(self._stack.pop()))
-
-    _ACTIONS: ClassVar[Mapping[bytes, Callable[["Unpickler"], None]]] = {
-        b"(": _mark,
-        b"0": _pop,
-        b"\x8a": _long,
-        b"\x94": _memoize,
-        b"t": _tuple,
-        b"a": _append,
-        b"e": _appends,
-        b"\x90": _appends,  # to a set
-        b"s": _set_item,
-        b"u": _set_items,
-        b"c": _global,
-        b"\x93": _stack_global,
-        b"R": _reduce,
-        b"Q": _persistent,
-        b"b": _pop,  # a state
-    }
+        self.stack.append(self.calls[function.name](*arguments))

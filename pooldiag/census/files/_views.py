@@ -2,9 +2,10 @@
 
 import io
 import zlib
-from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, BinaryIO
 
-from pooldiag.census.files.base import Deflated, Place, Scales, Tensor
+from pooldiag.census.buffers import reader_of
+from pooldiag.census.files.format import Deflated, Place, Scales, Tensor
 from pooldiag.census.layouts import CensusError
 
 if TYPE_CHECKING:
@@ -13,14 +14,6 @@ if TYPE_CHECKING:
 PIECE_BYTES = 2**16
 _UPPER_NIBBLES = bytes(byte >> 4 for byte in range(256))
 _UPPER_NIBBLES_IN_PLACE = bytes(byte & 0xF0 for byte in range(256))
-
-
-@runtime_checkable
-class _ReadsInto(Protocol):
-    """A file that fills a buffer."""
-
-    def readinto(self, buffer: memoryview, /) -> int | None:
-        """Return how much was filled; 0 at the end."""
 
 
 def open_tensor(file: BinaryIO, tensor: Tensor, *, path: str) -> BinaryIO:
@@ -44,7 +37,7 @@ def open_place(file: BinaryIO, place: Place, *, path: str) -> BinaryIO:
     return io.BufferedReader(_Window(file, start=place.offset, size=place.size, path=path), PIECE_BYTES)
 
 
-class _View(io.RawIOBase):
+class _DerivedFile(io.RawIOBase):
     """A file that is made while it is read. `fill` fills a buffer from a place on, and says how far."""
 
     def __init__(self, *, size: int | None, seekable: bool, path: str) -> None:
@@ -54,7 +47,7 @@ class _View(io.RawIOBase):
         self._at = 0
 
     def fill(self, at: int, buffer: memoryview) -> int:
-        """Fill some of a buffer, which is not empty and does not reach beyond the size; 0: there is no more."""
+        """Fill some of a buffer, which is not empty and does not reach beyond the size; 0 at the end."""
         raise NotImplementedError
 
     def readable(self) -> bool:
@@ -91,25 +84,22 @@ class _View(io.RawIOBase):
         return count
 
 
-class _Window(_View):
+class _Window(_DerivedFile):
     """A range of a file; of one that cannot seek, the bytes from where it stands."""
 
     def __init__(self, file: BinaryIO, *, start: int, size: int | None, path: str) -> None:
         super().__init__(size=size, seekable=file.seekable(), path=path)
         self._file = file
+        self._read = reader_of(file)
         self._start = start
 
     def fill(self, at: int, buffer: memoryview) -> int:
         if self._seekable:
             self._file.seek(self._start + at)  # another window may have moved it
-        if isinstance(self._file, _ReadsInto):
-            return self._file.readinto(buffer) or 0
-        data = self._file.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
+        return self._read(buffer)
 
 
-class _Inflated(_View):
+class _Inflated(_DerivedFile):
     """What a deflated member unpacks to. Going back unpacks it anew."""
 
     def __init__(self, file: BinaryIO, member: Deflated, *, path: str) -> None:
@@ -157,7 +147,7 @@ class _Inflated(_View):
         return packed
 
 
-class _Fields(_View):
+class _Fields(_DerivedFile):
     """The fields of blocks, without what stands between them."""
 
     def __init__(self, blocks: BinaryIO, scales: Scales, *, size: int) -> None:

@@ -5,19 +5,8 @@ import struct
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import BinaryIO
 
-from pooldiag.census.files.base import (
-    Deflated,
-    Place,
-    check_limit,
-    check_places,
-    check_unique,
-    file_size,
-    read_exactly,
-    shown,
-)
-from pooldiag.census.layouts import CensusError
+from pooldiag.census.files.format import Deflated, Place, Source, shown
 
 MAGIC = b"PK\x03\x04"
 NO_MEMBERS = b"PK\x05\x06"  # what a zip file of nothing begins with
@@ -40,49 +29,47 @@ class Member:
 
 
 def first_name(head: bytes) -> bytes | None:
-    """Return the name of the first member of what begins so; None if that is no zip file."""
+    """Return the name of the first member of what begins so; None if that is not a zip file."""
     if not head.startswith(MAGIC) or len(head) < _LOCAL_HEADER.size:
         return None
     _, length, _ = _LOCAL_HEADER.unpack_from(head)
     return head[_LOCAL_HEADER.size :][:length]
 
 
-def zip_members(file: BinaryIO, *, path: str, format_name: str) -> Mapping[str, Member]:
+def zip_members(source: Source, format_name: str) -> Mapping[str, Member]:
     """Return the members by name, in the order of the table; raise CensusError when they cannot be as the table says.
 
-    Every member lies within the file, apart from the others, and is no longer than deflating can make it.
+    Every member lies within the file, apart from the others, and is not longer than deflating can make it.
     """
-    end = file_size(file, path=path, format_name=format_name)
-    members = [_member(file, info, path=path, end=end) for info in _table(file, path=path, end=end)]
-    check_unique((member.name for member in members), path=path)
-    check_places(((*member.packed, member.name) for member in members), path=path, end=end)
+    end = source.size(format_name)
+    members = [_member(source, info, end=end) for info in _table(source, end=end)]
+    source.check_unique(member.name for member in members)
+    source.check_places(((*member.packed, member.name) for member in members), end=end)
     return {member.name: member for member in members}
 
 
-def _table(file: BinaryIO, *, path: str, end: int) -> list[zipfile.ZipInfo]:
+def _table(source: Source, *, end: int) -> list[zipfile.ZipInfo]:
     """Read the table of contents."""
     try:
-        with zipfile.ZipFile(_Bounded(file, path=path, end=end)) as archive:  # closing it leaves our file open
-            infos = [info for info in archive.infolist() if not info.is_dir()]
+        with zipfile.ZipFile(_Bounded(source, end=end)) as archive:  # closing it leaves our file open
+            return list(source.limited(info for info in archive.infolist() if not info.is_dir()))
     except _DAMAGES as error:
-        raise CensusError(
-            f"{path}: the table of contents of this zip file is damaged: {shown(str(error))}",
+        raise source.error(
+            f"the table of contents of this zip file is damaged: {shown(str(error))}",
             hint="it stands at the end: was the file cut while it was written or copied?",
         ) from error
-    check_limit(len(infos), path=path)
-    return infos
 
 
-def _member(file: BinaryIO, info: zipfile.ZipInfo, *, path: str, end: int) -> Member:
+def _member(source: Source, info: zipfile.ZipInfo, *, end: int) -> Member:
     """Find the bytes of a member: only the header in front of them says where they begin."""
     stored = info.compress_type == zipfile.ZIP_STORED
     if problem := _objection(info, end=end):
-        raise CensusError(f"{path}: {shown(info.filename)} {problem}")
-    file.seek(info.header_offset)
-    header = read_exactly(file, _LOCAL_HEADER.size, path=path, what=f"the header of {shown(info.filename)}")
+        raise source.error(f"{shown(info.filename)} {problem}")
+    source.file.seek(info.header_offset)
+    header = source.read(_LOCAL_HEADER.size, what=f"the header of {shown(info.filename)}")
     magic, name_bytes, extra_bytes = _LOCAL_HEADER.unpack(header)
     if magic != MAGIC:
-        raise CensusError(f"{path}: {shown(info.filename)} is not where the table of contents says")
+        raise source.error(f"{shown(info.filename)} is not where the table of contents says")
     offset = info.header_offset + _LOCAL_HEADER.size + name_bytes + extra_bytes
     size, packed_size = info.file_size, info.compress_size
     deflated = None if stored else Deflated(offset=offset, compressed_size=packed_size, size=size, crc=info.CRC)
@@ -105,9 +92,9 @@ def _objection(info: zipfile.ZipInfo, *, end: int) -> str | None:
 class _Bounded(io.RawIOBase):
     """A file of which no more is read at once than a table of contents may have."""
 
-    def __init__(self, file: BinaryIO, *, path: str, end: int) -> None:
-        self._file = file
-        self._path = path
+    def __init__(self, source: Source, *, end: int) -> None:
+        self._source = source
+        self._file = source.file
         self._end = end
 
     def readable(self) -> bool:
@@ -126,5 +113,5 @@ class _Bounded(io.RawIOBase):
 
     def read(self, size: int = -1, /) -> bytes:
         if size > TABLE_LIMIT:
-            raise CensusError(f"{self._path}: a table of contents of {size} bytes: this is no file of tensors")
+            raise self._source.error(f"a table of contents of {size} bytes: this is no file of tensors")
         return self._file.read(size)

@@ -9,25 +9,8 @@ import struct
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
-from pooldiag.census.files.base import (
-    NAME_LIMIT,
-    Declared,
-    ElementType,
-    Obstacle,
-    Place,
-    Scales,
-    Tensor,
-    check_limit,
-    check_places,
-    check_unique,
-    element_count,
-    file_size,
-    only_raw_places,
-    plain_tensor,
-    read_exactly,
-    shown,
-)
-from pooldiag.census.layouts import ByteOrder, CensusError
+from pooldiag.census.files.format import NAME_LIMIT, Declared, ElementType, Place, Scales, Source, Tensor, shown
+from pooldiag.census.layouts import ByteOrder
 
 MAGIC = b"GGUF"
 HEADER_LIMIT = 2**25  # bytes: vocabularies stand in it
@@ -35,16 +18,8 @@ AXES = 4
 ALIGNMENT = "general.alignment"
 _STRING, _ARRAY, _UINT32 = 8, 9, 4
 _VALUE_BYTES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}  # by type of metadata value
-_PLAIN = {
-    0: ElementType(dtype="f32", bits=32),
-    1: ElementType(dtype="f16", bits=16),
-    24: ElementType(dtype="i8", bits=8),
-    25: ElementType(dtype="i16", bits=16),
-    26: ElementType(dtype="i32", bits=32),
-    27: ElementType(dtype="i64", bits=64),
-    28: ElementType(dtype="f64", bits=64),
-    30: ElementType(dtype="bf16", bits=16),
-}
+_TYPES = {0: "f32", 1: "f16", 24: "i8", 25: "i16", 26: "i32", 27: "i64", 28: "f64", 30: "bf16"}
+_PLAIN = {kind: ElementType.of(dtype) for kind, dtype in _TYPES.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +71,6 @@ class Gguf:
 
     name = "gguf"
     suffixes = (".gguf",)
-    streams = False
 
     def recognises(self, head: bytes) -> bool:
         """Say whether it has the magic."""
@@ -104,47 +78,42 @@ class Gguf:
 
     def tensors(self, file: BinaryIO, declared: Declared, *, path: str) -> tuple[Tensor, ...]:
         """Return the tensors in the order of the header; shapes have the last axis the fastest, unlike GGUF's own."""
-        only_raw_places(declared, path=path, format_name=self.name)
-        end = file_size(file, path=path, format_name=self.name)
-        header = _Header(file, path=path)
+        source = Source(file=file, path=path)
+        source.check_declared(declared, self.name)
+        end = source.size(self.name)
+        header = _Header(source=source)
         tensor_count, value_count = header.begin()
-        alignment = _alignment(header, value_count, path=path)
-        tensors = []
-        for _ in range(tensor_count):
-            tensors.append(_tensor(header, path=path))
-            check_limit(len(tensors), path=path)
-        check_unique((tensor.name for tensor in tensors), path=path)
+        alignment = _alignment(header, value_count)
+        tensors = list(source.limited(_tensor(header) for _ in range(tensor_count)))
         start = -(-header.read_bytes // alignment) * alignment
-        moved = tuple(replace(each, place=replace(each.place, offset=start + each.place.offset)) for each in tensors)
-        check_places(((each.place.offset, each.place.size or 0, each.name) for each in moved), path=path, end=end)
-        return moved
+        moved = (replace(each, place=replace(each.place, offset=start + each.place.offset)) for each in tensors)
+        return source.checked(moved, end=end)
 
 
+@dataclass(slots=True, kw_only=True)
 class _Header:
     """Reads what stands before the elements, no more of it than the limit."""
 
-    def __init__(self, file: BinaryIO, *, path: str) -> None:
-        self._file = file
-        self._path = path
-        self.read_bytes = 0
-        self.byte_order: ByteOrder = "little"
+    source: Source
+    read_bytes: int = 0
+    byte_order: ByteOrder = "little"
 
     def begin(self) -> tuple[int, int]:
         """Read magic, version and the counts of tensors and of metadata values; the version shows the byte order."""
         if self.take(len(MAGIC)) != MAGIC:
-            raise CensusError(f"{self._path}: no GGUF file: it does not begin with {MAGIC.decode()}")
+            raise self.source.error(f"no GGUF file: it does not begin with {MAGIC.decode()}")
         version = self.take(4)
         if version.startswith(b"\0"):  # no version is so high
             self.byte_order = "big"
         number = int.from_bytes(version, self.byte_order)
         if number not in {2, 3}:
-            raise CensusError(f"{self._path}: GGUF version {number}; versions 2 and 3 can be read")
+            raise self.source.error(f"GGUF version {number}; versions 2 and 3 can be read")
         return self.number("Q"), self.number("Q")
 
     def take(self, size: int) -> bytes:
         """Read some bytes."""
         self._grow(size)
-        return read_exactly(self._file, size, path=self._path, what="the header")
+        return self.source.read(size, what="the header")
 
     def number(self, form: str) -> int:
         """Read an unsigned number, of a form in `struct`'s words."""
@@ -154,43 +123,36 @@ class _Header:
         """Read a name."""
         size = self.number("Q")
         if size > NAME_LIMIT:
-            raise CensusError(f"{self._path}: a name of {size} bytes")
+            raise self.source.error(f"a name of {size} bytes")
         return self.take(size).decode("utf-8", "surrogateescape")
 
     def skip(self, size: int) -> None:
         """Go on without reading; an end of the file shows at the next reading."""
         self._grow(size)
         if size:
-            self._file.seek(self.read_bytes)
+            self.source.file.seek(self.read_bytes)
 
     def skip_value(self, kind: int) -> None:
-        """Skip a metadata value."""
-        if kind == _STRING:
-            self.skip(self.number("Q"))
-        elif kind == _ARRAY:
-            self._skip_array()
-        elif kind in _VALUE_BYTES:
-            self.skip(_VALUE_BYTES[kind])
-        else:
-            raise CensusError(f"{self._path}: metadata of type {kind}, which GGUF does not have")
-
-    def _skip_array(self) -> None:
-        kind, count = self.number("I"), self.number("Q")
+        """Skip a metadata value, or all values of an array."""
+        count, what = 1, f"type {kind}, which GGUF does not have"
+        if kind == _ARRAY:
+            kind, count = self.number("I"), self.number("Q")
+            what = f"arrays of type {kind}"
         if kind == _STRING:
             for _ in range(count):  # each has eight bytes or more, so the limit ends it
                 self.skip(self.number("Q"))
         elif kind in _VALUE_BYTES:
             self.skip(count * _VALUE_BYTES[kind])
         else:
-            raise CensusError(f"{self._path}: metadata of arrays of type {kind}")
+            raise self.source.error(f"metadata of {what}")
 
     def _grow(self, size: int) -> None:
         self.read_bytes += size
         if self.read_bytes > HEADER_LIMIT:
-            raise CensusError(f"{self._path}: a header of more than {HEADER_LIMIT} bytes: this is no list of tensors")
+            raise self.source.error(f"a header of more than {HEADER_LIMIT} bytes: this is no list of tensors")
 
 
-def _alignment(header: _Header, value_count: int, *, path: str) -> int:
+def _alignment(header: _Header, value_count: int) -> int:
     """Pass the metadata by; return to what multiple of bytes the elements are aligned."""
     alignment = 32
     for _ in range(value_count):
@@ -200,36 +162,38 @@ def _alignment(header: _Header, value_count: int, *, path: str) -> int:
         else:
             header.skip_value(kind)
     if alignment.bit_count() != 1:
-        raise CensusError(f"{path}: {ALIGNMENT} is {alignment}, no power of two")
+        raise header.source.error(f"{ALIGNMENT} is {alignment}, no power of two")
     return alignment
 
 
-def _tensor(header: _Header, *, path: str) -> Tensor:
+def _tensor(header: _Header) -> Tensor:
     """Read what the header says of a tensor; its offset is still that in the data."""
-    name = header.text()
+    source, name = header.source, header.text()
     axes = header.number("I")
     if axes > AXES:
-        raise CensusError(f"{path}: {shown(name)} has {axes} axes, more than {AXES}")
+        raise source.error(f"{shown(name)} has {axes} axes, more than {AXES}")
     shape = tuple(header.number("Q") for _ in range(axes))[::-1]
     kind, offset = header.number("I"), header.number("Q")
     if kind in _PLAIN:
-        tensor = plain_tensor(_PLAIN[kind], shape, path=path, name=name, offset=offset)
+        tensor = source.tensor(name, _PLAIN[kind], shape, offset=offset)
     elif kind in _BLOCKS and not (_BLOCKS[kind].nibbles and header.byte_order == "big"):
-        tensor = _scales(_BLOCKS[kind], shape, path=path, name=name, offset=offset)
+        tensor = _scales(source, name, _BLOCKS[kind], shape, offset=offset)
     else:
         dtype = f"type {kind} of GGUF, {header.byte_order}-endian"
-        obstacle = Obstacle(problem=f"{path}: {shown(name)} is of {dtype}, which cannot be counted")
-        count = element_count(shape, path=path, name=name)
+        count, obstacle = (
+            source.element_count(name, shape),
+            source.obstacle(name, f"is of {dtype}, which cannot be counted"),
+        )
         tensor = Tensor(name=name, dtype=dtype, shape=shape, count=count, place=Place(size=0), obstacle=obstacle)
     return replace(tensor, byte_order=header.byte_order)
 
 
-def _scales(block: _Block, shape: tuple[int, ...], *, path: str, name: str, offset: int) -> Tensor:
+def _scales(source: Source, name: str, block: _Block, shape: tuple[int, ...], *, offset: int) -> Tensor:
     """Return the scales of a quantized tensor as a tensor: its last axis is one of blocks."""
-    blocks = element_count(shape, path=path, name=name) // block.elements
+    blocks = source.element_count(name, shape) // block.elements
     row, rest = divmod(shape[-1] if shape else 1, block.elements)
     if rest:
-        raise CensusError(f"{path}: {shown(name)} has rows that are no whole number of {block.name} blocks")
+        raise source.error(f"{shown(name)} has rows that are no whole number of {block.name} blocks")
     fields = 1 if block.nibbles else len(block.places)
     return Tensor(
         name=name,

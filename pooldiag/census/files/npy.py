@@ -7,23 +7,19 @@ import warnings
 from dataclasses import replace
 from typing import BinaryIO
 
-from pooldiag.census.files.base import (
+from pooldiag.census.files.format import (
     Declared,
     ElementType,
     Obstacle,
     Place,
+    Source,
     Tensor,
     called,
-    element_count,
-    file_size,
-    in_bytes,
     left_over,
-    only_raw_places,
-    plain_tensor,
-    read_exactly,
     shown,
 )
-from pooldiag.census.layouts import ByteOrder, CensusError, Layout
+from pooldiag.census.layouts import ByteOrder, Layout
+from pooldiag.model.words import count
 
 MAGIC = b"\x93NUMPY"
 HEADER_LIMIT = 10_000  # bytes, NumPy's own; a longer one could exhaust Python's parser
@@ -31,12 +27,11 @@ _LENGTHS = {1: "<H", 2: "<I", 3: "<I"}  # by version: how the length of the head
 _KEYS = {"descr", "fortran_order", "shape"}
 _DESCRIPTION = re.compile(r"([<>|])([a-zA-Z])([0-9]{1,9})")
 _NUMBERS = {
-    "b1": ElementType(dtype="bool", bits=8),
-    "f1": ElementType(dtype="e5m2", bits=8),  # as ml_dtypes has it saved; NumPy has no such type
-    **{f"i{size}": ElementType(dtype=f"i{size * 8}", bits=size * 8) for size in (1, 2, 4, 8)},
-    **{f"u{size}": ElementType(dtype=f"u{size * 8}", bits=size * 8) for size in (1, 2, 4, 8)},
-    **{f"f{size}": ElementType(dtype=f"f{size * 8}", bits=size * 8) for size in (2, 4, 8)},
-    **{f"c{size}": ElementType(dtype=f"f{size * 4}", bits=size * 4, parts=2) for size in (8, 16)},
+    "b1": ElementType.of("bool"),
+    "f1": ElementType.of("e5m2"),  # as ml_dtypes has it saved; NumPy has none like it
+    **{f"{kind}{size}": ElementType.of(f"{kind}{size * 8}") for kind in "iu" for size in (1, 2, 4, 8)},
+    **{f"f{size}": ElementType.of(f"f{size * 8}") for size in (2, 4, 8)},
+    **{f"c{size}": ElementType.of(f"f{size * 4}", parts=2) for size in (8, 16)},
 }
 _VOID, _OBJECT, _TEXT = "V", "O", "U"
 _NO_TYPE = "structure"
@@ -47,7 +42,6 @@ class Npy:
 
     name = "npy"
     suffixes = (".npy",)
-    streams = True
 
     def recognises(self, head: bytes) -> bool:
         """Say whether it has the magic."""
@@ -55,78 +49,81 @@ class Npy:
 
     def tensors(self, file: BinaryIO, declared: Declared, *, path: str) -> tuple[Tensor, ...]:
         """Return the one tensor. Of a type that NumPy does not know only the size is in the file: it is declared."""
-        only_raw_places(declared, path=path, format_name=self.name)
+        source = Source(file=file, path=path)
+        source.check_declared(declared, self.name)
         if not file.seekable():
-            return (read_header(file, declared.layout, path=path, name=None),)
-        end = file_size(file, path=path, format_name=self.name)
-        tensor = read_header(file, declared.layout, path=path, name=None)
-        return (checked(tensor, path=path, end=end),)
+            return (read_header(source, declared.layout, name=None),)
+        end = source.size(self.name)
+        return (checked(source, read_header(source, declared.layout, name=None), end=end),)
 
 
-def read_header(file: BinaryIO, layout: Layout | None, *, path: str, name: str | None) -> Tensor:
+def read_header(source: Source, layout: Layout | None, *, name: str | None) -> Tensor:
     """Read the header of an array, as a tensor whose place begins where the header did."""
-    where = path if name is None else f"{path}: {shown(name)}"
-    magic = read_exactly(file, len(MAGIC) + 2, path=where, what="the magic of .npy")
+    inside = source if name is None else replace(source, path=f"{source.path}: {shown(name)}")
+    magic = inside.read(len(MAGIC) + 2, what="the magic of .npy")
     length_format = _LENGTHS.get(magic[len(MAGIC)])
     if not magic.startswith(MAGIC) or length_format is None:
-        raise CensusError(f"{where}: no .npy: it begins with {shown(repr(magic))}")
-    length_bytes = read_exactly(file, struct.calcsize(length_format), path=where, what="the header")
+        raise inside.error(f"no .npy: it begins with {shown(repr(magic))}")
+    length_bytes = inside.read(struct.calcsize(length_format), what="the header")
     (length,) = struct.unpack(length_format, length_bytes)
     if length > HEADER_LIMIT:
-        raise CensusError(f"{where}: a header of {length} bytes: this is no array of numbers")
-    header = read_exactly(file, length, path=where, what="the header")
+        raise inside.error(f"a header of {length} bytes: this is no array of numbers")
+    header = inside.read(length, what="the header")
     offset = len(magic) + len(length_bytes) + length
-    return _described(_parse(header, where=where), layout, path=path, name=name, offset=offset)
+    return _described(source, name, _parse(inside, header), layout, offset=offset)
 
 
-def checked(tensor: Tensor, *, path: str, end: int) -> Tensor:
+def checked(source: Source, tensor: Tensor, *, end: int) -> Tensor:
     """Return the tensor, with a note of what stands after it; raise CensusError if its bytes are not all there."""
     missing = tensor.place.offset + (tensor.place.size or 0) - end
     if missing > 0:
-        raise CensusError(
-            f"{path}: {called(tensor.name)} lacks {missing} of {tensor.place.size} bytes",
-            hint="was it cut while it was written or copied?",
-        )
+        problem = f"{called(tensor.name)} lacks {missing} of {tensor.place.size} bytes"
+        raise source.error(problem, hint="was it cut while it was written or copied?")
     if missing == 0 or tensor.obstacle is not None:
         return tensor
     return replace(tensor, notes=(*tensor.notes, left_over(-missing)))
 
 
-def _parse(header: bytes, *, where: str) -> tuple[object, bool, tuple[int, ...]]:
+def _parse(source: Source, header: bytes) -> tuple[object, bool, tuple[int, ...]]:
     """Return what the header says: the type in NumPy's words, whether it is in Fortran order, and the shape."""
     try:
         with warnings.catch_warnings(action="ignore"):  # the parser comments on odd escapes
             fields = ast.literal_eval(header.decode("utf-8").strip())
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
-        raise CensusError(f"{where}: the header is no dictionary: {shown(repr(header))}") from error
+        raise source.error(f"the header is no dictionary: {shown(repr(header))}") from error
     match fields:
         case {"descr": description, "fortran_order": bool(fortran), "shape": tuple(shape)} if fields.keys() == _KEYS:
             if all(type(size) is int for size in shape):
                 return description, fortran, shape
-    raise CensusError(f"{where}: the header does not describe an array: {shown(repr(header))}")
+    raise source.error(f"the header does not describe an array: {shown(repr(header))}")
 
 
 def _described(
+    source: Source,
+    name: str | None,
     description: tuple[object, bool, tuple[int, ...]],
     layout: Layout | None,
     *,
-    path: str,
-    name: str | None,
     offset: int,
 ) -> Tensor:
     words, fortran, shape = description
     found = _DESCRIPTION.match(words) if isinstance(words, str) else None
     if not isinstance(words, str) or found is None or found[2] == _OBJECT:
-        count = element_count(shape, path=path, name=name)
-        tensor = Tensor(name=name, dtype=_NO_TYPE, shape=shape, count=count, place=Place(offset=offset, size=0))
-        return replace(tensor, obstacle=_no_numbers(words, path=path, name=name))
+        return Tensor(
+            name=name,
+            dtype=_NO_TYPE,
+            shape=shape,
+            count=source.element_count(name, shape),
+            place=Place(offset=offset, size=0),
+            obstacle=_no_numbers(source, name, words),
+        )
     element = _element(words, found, layout)
     order: ByteOrder = "big" if found[1] == ">" else "little"
     axes = _reversed_axes(shape) if fortran else None
     in_memory = shape if axes is None else shape[::-1]
-    tensor = replace(plain_tensor(element, in_memory, path=path, name=name, offset=offset), byte_order=order, axes=axes)
+    tensor = replace(source.tensor(name, element, in_memory, offset=offset), byte_order=order, axes=axes)
     if found[2] == _VOID and element.dtype == words:
-        tensor = replace(tensor, obstacle=_lost_type(element, layout, path=path, name=name))
+        tensor = replace(tensor, obstacle=_lost_type(source, name, element, layout))
     if axes is not None:
         note = f"in Fortran order: the {shape} elements are counted in the order of memory"
         tensor = replace(tensor, notes=(*tensor.notes, note))
@@ -149,25 +146,17 @@ def _element(words: str, found: re.Match[str], layout: Layout | None) -> Element
     return ElementType(dtype=words, bits=size * 8)
 
 
-def _no_numbers(words: object, *, path: str, name: str | None) -> Obstacle:
+def _no_numbers(source: Source, name: str | None, words: object) -> Obstacle:
     if isinstance(words, str) and _OBJECT in words:
-        return Obstacle(
-            problem=f"{path}: {called(name)} holds pickled Python objects, which are never read",
-            hint="save it as numbers: array.astype(float)",
-        )
+        problem = "holds pickled Python objects, which are never read"
+        return source.obstacle(name, problem, hint="save it as numbers: array.astype(float)")
     what = shown(words) if isinstance(words, str) else "structures"
-    return Obstacle(
-        problem=f"{path}: {called(name)} is no array of numbers, but of {what}", hint="save its fields one by one"
-    )
+    return source.obstacle(name, f"is no array of numbers, but of {what}", hint="save its fields one by one")
 
 
-def _lost_type(element: ElementType, layout: Layout | None, *, path: str, name: str | None) -> Obstacle:
-    size = element.bits // 8
+def _lost_type(source: Source, name: str | None, element: ElementType, layout: Layout | None) -> Obstacle:
+    of_size = f"has elements of {count(element.bits // 8, 'byte')}"
     if layout is not None:
-        return Obstacle(
-            problem=f"{path}: {called(name)} has elements of {in_bytes(size)}, {layout.name} of {layout.bits} bits"
-        )
-    return Obstacle(
-        problem=f"{path}: {called(name)} has elements of {in_bytes(size)}, and the file does not say of what type",
-        hint="NumPy saves bf16 and fp8 so; name the type: --dtype bf16",
-    )
+        return source.obstacle(name, f"{of_size}, {layout.name} of {layout.bits} bits")
+    problem = f"{of_size}, and the file does not say of what type"
+    return source.obstacle(name, problem, hint="NumPy saves bf16 and fp8 so; name the type: --dtype bf16")

@@ -5,7 +5,7 @@ from typing import BinaryIO
 
 from pooldiag.census.files._views import open_place
 from pooldiag.census.files._zip import NO_MEMBERS, Member, first_name, zip_members
-from pooldiag.census.files.base import Declared, Tensor, check_unique, only_raw_places
+from pooldiag.census.files.format import Declared, Source, Tensor
 from pooldiag.census.files.npy import checked, read_header
 
 SUFFIX = ".npy"
@@ -16,7 +16,6 @@ class Npz:
 
     name = "npz"
     suffixes = (".npz",)
-    streams = False
 
     def recognises(self, head: bytes) -> bool:
         """Say whether the first member is an array, or there is none."""
@@ -24,17 +23,17 @@ class Npz:
 
     def tensors(self, file: BinaryIO, declared: Declared, *, path: str) -> tuple[Tensor, ...]:
         """Return a tensor for each array. Other members are left alone, as NumPy does."""
-        only_raw_places(declared, path=path, format_name=self.name)
-        members = zip_members(file, path=path, format_name=self.name)
-        arrays = [member for member in members.values() if member.name.endswith(SUFFIX)]
-        tensors = tuple(_tensor(file, member, declared, path=path) for member in arrays)
-        check_unique((tensor.name for tensor in tensors), path=path)
+        source = Source(file=file, path=path)
+        source.check_declared(declared, self.name)
+        arrays = [member for member in zip_members(source, self.name).values() if member.name.endswith(SUFFIX)]
+        tensors = tuple(_tensor(source, member, declared) for member in arrays)
+        source.check_unique(tensor.name for tensor in tensors)
         return tensors
 
 
-def _tensor(file: BinaryIO, member: Member, declared: Declared, *, path: str) -> Tensor:
-    name = member.name.removesuffix(SUFFIX)
-    header = read_header(open_place(file, member.place, path=path), declared.layout, path=path, name=name)
-    tensor = checked(header, path=path, end=member.size)
+def _tensor(source: Source, member: Member, declared: Declared) -> Tensor:
+    inside = replace(source, file=open_place(source.file, member.place, path=source.path))
+    header = read_header(inside, declared.layout, name=member.name.removesuffix(SUFFIX))
+    tensor = checked(source, header, end=member.size)
     place = replace(tensor.place, offset=member.place.offset + tensor.place.offset, deflated=member.place.deflated)
     return replace(tensor, place=place)

@@ -3,17 +3,8 @@
 from dataclasses import replace
 from typing import BinaryIO
 
-from pooldiag.census.files.base import (
-    Declared,
-    ElementType,
-    Place,
-    Tensor,
-    file_size,
-    left_over,
-    plain_tensor,
-    read_exactly,
-)
-from pooldiag.census.layouts import CensusError
+from pooldiag.census.files.format import Declared, ElementType, Place, Source, Tensor, left_over
+from pooldiag.census.layouts import check_whole
 
 SKIP_BYTES = 2**16
 
@@ -23,7 +14,6 @@ class Raw:
 
     name = "raw"
     suffixes = (".bin", ".raw")
-    streams = True
 
     def recognises(self, head: bytes) -> bool:  # noqa: ARG002 - any bytes can be elements
         """Recognise nothing."""
@@ -31,60 +21,43 @@ class Raw:
 
     def tensors(self, file: BinaryIO, declared: Declared, *, path: str) -> tuple[Tensor, ...]:
         """Return the one tensor: as many elements as the declared shape has; without one, all of them."""
-        element = _element(declared, path=path)
+        source, layout = Source(file=file, path=path), declared.layout
+        if layout is None:
+            raise source.error("a raw file does not say what type it is of", hint="name it: --dtype f32")
+        element = ElementType.of(layout.name)
         if not file.seekable():
-            return (_from_pipe(file, element, declared, path=path),)
-        size = file_size(file, path=path, format_name=self.name)
+            return (_from_pipe(source, element, declared),)
+        size = source.size(self.name)
         if declared.offset > size:
-            raise CensusError(f"{path}: --offset {declared.offset} is beyond the end of the file, {size} bytes")
+            raise source.error(f"--offset {declared.offset} is beyond the end of the file, {size} bytes")
         size -= declared.offset
         if declared.shape is None:
-            whole = _tensor(element, declared, (_count(element, size, path=path),), path=path)
+            check_whole(layout, size, path=path)
+            whole = _tensor(source, element, declared, (size // layout.item_bytes * layout.per_item,))
             return (replace(whole, shape=None),)  # nobody said it
-        return (_with_rest_noted(_tensor(element, declared, declared.shape, path=path), size, path=path),)
+        return (_with_rest_noted(source, _tensor(source, element, declared, declared.shape), size),)
 
 
-def _element(declared: Declared, *, path: str) -> ElementType:
-    if declared.layout is None:
-        raise CensusError(f"{path}: a raw file does not say what type it is of", hint="name it: --dtype f32")
-    return ElementType(dtype=declared.layout.name, bits=declared.layout.bits)
-
-
-def _count(element: ElementType, size: int, *, path: str) -> int:
-    """Return how many elements `size` bytes are."""
-    count, excess_bits = divmod(size * 8, element.bits)
-    if excess_bits:
-        raise CensusError(
-            f"{path}: {size} bytes are no whole number of {element.dtype} elements of {element.bits // 8} bytes,"
-            f" {excess_bits // 8} too many",
-            hint="was it cut while it was written, or is it of another type?",
-        )
-    return count
-
-
-def _tensor(element: ElementType, declared: Declared, shape: tuple[int, ...], *, path: str) -> Tensor:
-    tensor = plain_tensor(element, shape, path=path, name=None, offset=declared.offset)
+def _tensor(source: Source, element: ElementType, declared: Declared, shape: tuple[int, ...]) -> Tensor:
+    tensor = source.tensor(None, element, shape, offset=declared.offset)
     return replace(tensor, byte_order=declared.byte_order or "little")
 
 
-def _with_rest_noted(tensor: Tensor, size: int, *, path: str) -> Tensor:
+def _with_rest_noted(source: Source, tensor: Tensor, size: int) -> Tensor:
     """Return a tensor for whose bytes there are `size` bytes."""
     needed = tensor.place.size or 0
     if needed > size:
         shape = "x".join(map(str, tensor.shape or ()))
-        raise CensusError(
-            f"{path}: {shape} elements of {tensor.dtype} have {needed} bytes, the file has {size} of them"
-        )
+        raise source.error(f"{shape} elements of {tensor.dtype} have {needed} bytes, the file has {size} of them")
     if needed == size:
         return tensor
     return replace(tensor, notes=(*tensor.notes, left_over(size - needed)))
 
 
-def _from_pipe(file: BinaryIO, element: ElementType, declared: Declared, *, path: str) -> Tensor:
+def _from_pipe(source: Source, element: ElementType, declared: Declared) -> Tensor:
     """Skip to the first element. How many there are shows at the end, unless the shape says it."""
     for begin in range(0, declared.offset, SKIP_BYTES):
-        size = min(SKIP_BYTES, declared.offset - begin)
-        read_exactly(file, size, path=path, what=f"the {declared.offset} bytes of --offset")
+        source.read(min(SKIP_BYTES, declared.offset - begin), what=f"the {declared.offset} bytes of --offset")
     if declared.shape is not None:
-        return _tensor(element, declared, declared.shape, path=path)
-    return replace(_tensor(element, declared, (0,), path=path), shape=None, count=None, place=Place(size=None))
+        return _tensor(source, element, declared, declared.shape)
+    return replace(_tensor(source, element, declared, (0,)), shape=None, count=None, place=Place(size=None))

@@ -6,49 +6,18 @@ import struct
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from pooldiag.census.files.base import (
-    ELEMENT_LIMIT,
-    Declared,
-    ElementType,
-    Obstacle,
-    Place,
-    Tensor,
-    check_limit,
-    check_places,
-    check_unique,
-    element_count,
-    file_size,
-    only_raw_places,
-    plain_tensor,
-    read_exactly,
-    shown,
-)
-from pooldiag.census.layouts import CensusError
+from pooldiag.census.files.format import ELEMENT_LIMIT, Declared, ElementType, Place, Source, Tensor, shown
 
 HEADER_LIMIT = 2**24  # bytes; the format itself allows 100 MB, which no list of tensors needs
 ENTRY_LIMIT = 2**14  # bytes of what is said of one tensor
 METADATA = "__metadata__"
 _LENGTH = struct.Struct("<Q")
+_KNOWN = "F64 F32 F16 BF16 F8_E4M3 F8_E4M3FNUZ F8_E5M2 F8_E5M2FNUZ F8_E8M0 F4 BOOL I8 U8 I16 U16 I32 U32 I64 U64"
 _TYPES = {
-    "F64": ElementType(dtype="f64", bits=64),
-    "F32": ElementType(dtype="f32", bits=32),
-    "F16": ElementType(dtype="f16", bits=16),
-    "BF16": ElementType(dtype="bf16", bits=16),
-    "F8_E4M3": ElementType(dtype="e4m3fn", bits=8),
-    "F8_E4M3FNUZ": ElementType(dtype="e4m3fnuz", bits=8),
-    "F8_E5M2": ElementType(dtype="e5m2", bits=8),
-    "F8_E5M2FNUZ": ElementType(dtype="e5m2fnuz", bits=8),
-    "F8_E8M0": ElementType(dtype="e8m0", bits=8),
+    **{name: ElementType.of(name) for name in _KNOWN.split()},
     "F6_E2M3": ElementType(dtype="F6_E2M3", bits=6),
     "F6_E3M2": ElementType(dtype="F6_E3M2", bits=6),
-    "F4": ElementType(dtype="e2m1", bits=4),
-    "C64": ElementType(dtype="f32", bits=32, parts=2),
-    "BOOL": ElementType(dtype="bool", bits=8),
-    **{
-        f"{sign}{bits}": ElementType(dtype=f"{sign.lower()}{bits}", bits=bits)
-        for sign in "IU"
-        for bits in (8, 16, 32, 64)
-    },
+    "C64": ElementType.of("f32", parts=2),
 }
 # One `"name": {...}` of the header. Its object has no objects in it, so that it ends at the first brace that is not in
 # a string. No part of the pattern gives back what it took: a hostile header is read once, in time that is linear.
@@ -63,7 +32,6 @@ class Safetensors:
 
     name = "safetensors"
     suffixes = (".safetensors",)
-    streams = False
 
     def recognises(self, head: bytes) -> bool:
         """Say whether a length that can be and a JSON object stand at the start."""
@@ -77,23 +45,19 @@ class Safetensors:
 
     def tensors(self, file: BinaryIO, declared: Declared, *, path: str) -> tuple[Tensor, ...]:
         """Return the tensors in the order of the header."""
-        only_raw_places(declared, path=path, format_name=self.name)
-        end = file_size(file, path=path, format_name=self.name)
-        (length,) = _LENGTH.unpack(read_exactly(file, _LENGTH.size, path=path, what="the length of the header"))
+        source = Source(file=file, path=path)
+        source.check_declared(declared, self.name)
+        end = source.size(self.name)
+        (length,) = _LENGTH.unpack(source.read(_LENGTH.size, what="the length of the header"))
         if length > HEADER_LIMIT:
-            raise CensusError(f"{path}: a header of {length} bytes, larger than is read: {HEADER_LIMIT} at most")
-        header = read_exactly(file, length, path=path, what="the header")
-        data_offset = _LENGTH.size + length
-        tensors = []
-        for name, entry in _entries(header, path=path):
-            tensors.append(_tensor(name, entry, path=path, data_offset=data_offset))
-            check_limit(len(tensors), path=path)
-        check_unique((tensor.name for tensor in tensors), path=path)
-        check_places(((each.place.offset, each.place.size or 0, each.name) for each in tensors), path=path, end=end)
-        return tuple(tensors)
+            raise source.error(f"a header of {length} bytes, larger than is read: {HEADER_LIMIT} at most")
+        header = source.read(length, what="the header")
+        start = _LENGTH.size + length
+        tensors = (_tensor(source, name, entry, start) for name, entry in _entries(source, header))
+        return source.checked(tensors, end=end)
 
 
-def _entries(header: bytes, *, path: str) -> Iterator[tuple[str, object]]:
+def _entries(source: Source, header: bytes) -> Iterator[tuple[str, object]]:
     """Yield what the header says, tensor by tensor: parsed as a whole, a hostile one would swell."""
     if _EMPTY.fullmatch(header):
         return
@@ -102,43 +66,40 @@ def _entries(header: bytes, *, path: str) -> Iterator[tuple[str, object]]:
     while closing == b",":
         found = _ENTRY.match(header, at)
         if begin is None or found is None:
-            raise CensusError(f"{path}: the header is no JSON object of tensors, from byte {at} on")
-        name = _json(found[1], path=path)
+            raise source.error(f"the header is no JSON object of tensors, from byte {at} on")
+        name = _json(source, found[1])
         if name != METADATA:
-            yield str(name), _json(found[2], path=path)
+            yield str(name), _json(source, found[2])
         at, closing = found.end(), found[3]
     if header[at:].strip():
-        raise CensusError(f"{path}: the header goes on after its JSON object, at byte {at}")
+        raise source.error(f"the header goes on after its JSON object, at byte {at}")
 
 
-def _json(text: bytes, *, path: str) -> object:
+def _json(source: Source, text: bytes) -> object:
     if len(text) > ENTRY_LIMIT:
-        raise CensusError(f"{path}: the header says {len(text)} bytes of one tensor, or in its name")
+        raise source.error(f"the header says {len(text)} bytes of one tensor, or in its name")
     try:
         value: object = json.loads(text.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise CensusError(f"{path}: not JSON: {shown(repr(text))}") from error
+        raise source.error(f"not JSON: {shown(repr(text))}") from error
     return value
 
 
-def _tensor(name: str, entry: object, *, path: str, data_offset: int) -> Tensor:
+def _tensor(source: Source, name: str, entry: object, start: int) -> Tensor:
     match entry:
         case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [int(begin), int(end)]}:
             if all(type(number) is int for number in (*shape, begin, end)) and 0 <= begin <= end < ELEMENT_LIMIT:
-                place = Place(offset=data_offset + begin, size=end - begin)
-                return _placed(name, dtype, tuple(shape), place, path=path)
-    raise CensusError(f"{path}: {shown(name)} is not described as a tensor: {shown(str(entry))}")
+                return _placed(source, name, dtype, tuple(shape), Place(offset=start + begin, size=end - begin))
+    raise source.error(f"{shown(name)} is not described as a tensor: {shown(str(entry))}")
 
 
-def _placed(name: str, dtype: str, shape: tuple[int, ...], place: Place, *, path: str) -> Tensor:
+def _placed(source: Source, name: str, dtype: str, shape: tuple[int, ...], place: Place) -> Tensor:
     element = _TYPES.get(dtype)
     if element is None:
-        count = element_count(shape, path=path, name=name)
-        obstacle = Obstacle(problem=f"{path}: {shown(name)} is of type {shown(dtype)}, which cannot be counted")
+        count, obstacle = source.element_count(name, shape), source.obstacle_of_type(name, dtype)
         return Tensor(name=name, dtype=dtype, shape=shape, count=count, place=place, obstacle=obstacle)
-    tensor = plain_tensor(element, shape, path=path, name=name, offset=place.offset)
+    tensor = source.tensor(name, element, shape, offset=place.offset)
     if tensor.place.size != place.size:
-        raise CensusError(
-            f"{path}: {shown(name)} has {place.size} bytes, and {dtype} {list(shape)} needs {tensor.place.size}"
-        )
+        needed = tensor.place.size
+        raise source.error(f"{shown(name)} has {place.size} bytes, and {dtype} {list(shape)} needs {needed}")
     return tensor

@@ -7,44 +7,22 @@ from typing import BinaryIO
 from pooldiag.census.files._pickled import Named, Unpickler
 from pooldiag.census.files._views import open_place
 from pooldiag.census.files._zip import MAGIC, Member, first_name, zip_members
-from pooldiag.census.files.base import (
-    NAME_LIMIT,
-    Declared,
-    ElementType,
-    Tensor,
-    called,
-    check_limit,
-    check_unique,
-    element_count,
-    only_raw_places,
-    plain_tensor,
-    read_exactly,
-    shown,
-)
-from pooldiag.census.layouts import ByteOrder, CensusError
+from pooldiag.census.files.format import NAME_LIMIT, Declared, ElementType, Source, Tensor, called, shown
+from pooldiag.census.layouts import ByteOrder
 
 PICKLE = "/data.pkl"
 PICKLE_LIMIT = 2**24  # bytes
 VISIT_LIMIT = 200_000  # objects: a few bytes can refer to one another as often as they like
 _OLD_MAGIC = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"
 
+_PLAIN = (
+    "float64 float32 float16 bfloat16 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu bool"
+    " int8 uint8 int16 uint16 int32 uint32 int64 uint64"
+)
+_PAIRS = {"float4_e2m1fn_x2": "e2m1", "complex32": "f16", "complex64": "f32", "complex128": "f64"}
 _TYPES = {
-    "float64": ElementType(dtype="f64", bits=64),
-    "float32": ElementType(dtype="f32", bits=32),
-    "float16": ElementType(dtype="f16", bits=16),
-    "bfloat16": ElementType(dtype="bf16", bits=16),
-    "float8_e4m3fn": ElementType(dtype="e4m3fn", bits=8),
-    "float8_e4m3fnuz": ElementType(dtype="e4m3fnuz", bits=8),
-    "float8_e5m2": ElementType(dtype="e5m2", bits=8),
-    "float8_e5m2fnuz": ElementType(dtype="e5m2fnuz", bits=8),
-    "float8_e8m0fnu": ElementType(dtype="e8m0", bits=8),
-    "float4_e2m1fn_x2": ElementType(dtype="e2m1", bits=4, parts=2),
-    "complex32": ElementType(dtype="f16", bits=16, parts=2),
-    "complex64": ElementType(dtype="f32", bits=32, parts=2),
-    "complex128": ElementType(dtype="f64", bits=64, parts=2),
-    "bool": ElementType(dtype="bool", bits=8),
-    **{f"int{bits}": ElementType(dtype=f"i{bits}", bits=bits) for bits in (8, 16, 32, 64)},
-    **{f"uint{bits}": ElementType(dtype=f"u{bits}", bits=bits) for bits in (8, 16, 32, 64)},
+    **{name: ElementType.of(name) for name in _PLAIN.split()},
+    **{name: ElementType.of(part, parts=2) for name, part in _PAIRS.items()},
 }
 _STORAGES = {
     "Double": "float64",
@@ -77,7 +55,7 @@ class _Storage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _View:
+class _Strided:
     """A tensor: which elements of a storage it has. Offset and strides are in elements."""
 
     storage: _Storage
@@ -92,7 +70,6 @@ class Torch:
 
     name = "torch"
     suffixes = (".pt", ".pth", ".ckpt")
-    streams = False
 
     def recognises(self, head: bytes) -> bool:
         """Say whether it is a zip file with a folder, or what torch.save wrote before it wrote zip files."""
@@ -100,57 +77,58 @@ class Torch:
 
     def tensors(self, file: BinaryIO, declared: Declared, *, path: str) -> tuple[Tensor, ...]:
         """Return the tensors in the order of the pickle. Some may share their bytes."""
-        only_raw_places(declared, path=path, format_name=self.name)
+        source = Source(file=file, path=path)
+        source.check_declared(declared, self.name)
         if file.seekable():
-            _refuse_old(file, path=path)
-        members = zip_members(file, path=path, format_name=self.name)
-        folder = _folder(members, path=path)
-        pickled = _read(file, members[f"{folder}{PICKLE}"], PICKLE_LIMIT, path=path)
-        content = Unpickler(pickled, known=_KNOWN, calls=_CALLS, load=_storage, path=path).run()
-        order = _byte_order(file, members.get(f"{folder}/byteorder"), path=path)
-        tensors = []
-        for name, view in _views(content, path=path):
-            member = members.get(f"{folder}/data/{view.storage.key}")
-            tensors.append(replace(_tensor(view, member, path=path, name=name), byte_order=order))
-            check_limit(len(tensors), path=path)
-        check_unique((tensor.name for tensor in tensors), path=path)
-        return tuple(tensors)
+            _refuse_old(source)
+        members = zip_members(source, self.name)
+        folder = _folder(source, members)
+        pickled = _read(source, members[f"{folder}{PICKLE}"], PICKLE_LIMIT)
+        content = Unpickler(data=pickled, known=_KNOWN, calls=_CALLS, load=_storage, path=path).run()
+        order = _byte_order(source, members.get(f"{folder}/byteorder"))
+        tensors = tuple(
+            _tensor(source, name, view, members.get(f"{folder}/data/{view.storage.key}"), order)
+            for name, view in source.limited(_views(source, content))
+        )
+        source.check_unique(tensor.name for tensor in tensors)
+        return tensors
 
 
-def _refuse_old(file: BinaryIO, *, path: str) -> None:
-    file.seek(0)
-    head = file.read(len(MAGIC))
+def _refuse_old(source: Source) -> None:
+    source.file.seek(0)
+    head = source.file.read(len(MAGIC))
     if head.startswith(b"\x80") and head != MAGIC:
-        raise CensusError(
-            f"{path}: a pickle, as torch.save wrote it before version 1.6; only its zip files are read",
+        raise source.error(
+            "a pickle, as torch.save wrote it before version 1.6; only its zip files are read",
             hint="save it again: torch.save(torch.load(…, weights_only=True), …)",
         )
 
 
-def _folder(members: Mapping[str, Member], *, path: str) -> str:
+def _folder(source: Source, members: Mapping[str, Member]) -> str:
     """Return the one folder at the top, which has the name that the file had when it was saved."""
     folders = [name.removesuffix(PICKLE) for name in members if name.endswith(PICKLE)]
     if len(folders) != 1:
-        raise CensusError(f"{path}: {len(folders)} members are called data.pkl; what torch.save writes has one")
+        raise source.error(f"{len(folders)} members are called data.pkl; what torch.save writes has one")
     return folders[0]
 
 
-def _read(file: BinaryIO, member: Member, limit: int, *, path: str) -> bytes:
+def _read(source: Source, member: Member, limit: int) -> bytes:
     if member.size > limit:
-        raise CensusError(f"{path}: {shown(member.name)} has {member.size} bytes, more than {limit}")
-    return read_exactly(open_place(file, member.place, path=path), member.size, path=path, what=shown(member.name))
+        raise source.error(f"{shown(member.name)} has {member.size} bytes, more than {limit}")
+    inside = replace(source, file=open_place(source.file, member.place, path=source.path))
+    return inside.read(member.size, what=shown(member.name))
 
 
-def _byte_order(file: BinaryIO, member: Member | None, *, path: str) -> ByteOrder:
+def _byte_order(source: Source, member: Member | None) -> ByteOrder:
     if member is None:  # before version 2.1
         return "little"
-    match _read(file, member, 16, path=path):
+    match _read(source, member, 16):
         case b"little":
             return "little"
         case b"big":
             return "big"
         case other:
-            raise CensusError(f"{path}: the byte order is {shown(repr(other))}")
+            raise source.error(f"the byte order is {shown(repr(other))}")
 
 
 def _storage(persistent_id: object) -> _Storage:
@@ -167,7 +145,7 @@ def _sizes(value: object) -> tuple[int, ...]:
     return value
 
 
-def _rebuilt(storage: object, offset: object, shape: object, strides: object, *_: object) -> _View:
+def _rebuilt(storage: object, offset: object, shape: object, strides: object, *_: object) -> _Strided:
     """Make a tensor of the type of its storage."""
     if not isinstance(storage, _Storage):
         raise TypeError("no storage")
@@ -175,10 +153,10 @@ def _rebuilt(storage: object, offset: object, shape: object, strides: object, *_
     if len(sizes) != len(steps):
         raise ValueError("a stride for each axis")
     (first,) = _sizes((offset,))
-    return _View(storage=storage, element=storage.element, offset=first, shape=sizes, strides=steps)
+    return _Strided(storage=storage, element=storage.element, offset=first, shape=sizes, strides=steps)
 
 
-def _rebuilt_typed(*arguments: object) -> _View:
+def _rebuilt_typed(*arguments: object) -> _Strided:
     """Make a tensor of a type of its own, which has no storage of its name."""
     *rest, _, _, named, _ = (*arguments, None)[:8]
     if not isinstance(named, Named):
@@ -219,9 +197,9 @@ _CALLS: Mapping[str, Callable[..., object]] = {
 _KNOWN = frozenset(_NAMED_TYPES) | {"torch.Tensor", "torch.nn.parameter.Parameter", "torch.nn.parameter.Buffer"}
 
 
-def _views(content: object, *, path: str) -> Iterator[tuple[str | None, _View]]:
+def _views(source: Source, content: object) -> Iterator[tuple[str | None, _Strided]]:
     """Yield the tensors with the keys and indices that lead to them, `model.layers.0.weight`."""
-    if isinstance(content, _View):
+    if isinstance(content, _Strided):
         yield None, content
         return
     levels = [_children("", content)]
@@ -232,57 +210,54 @@ def _views(content: object, *, path: str) -> Iterator[tuple[str | None, _View]]:
             if not levels:
                 return
         elif len(name) > NAME_LIMIT:  # each level adds to it
-            raise CensusError(f"{path}: objects within objects, deeper than any model: {shown(name)}")
-        elif isinstance(value, _View):
+            raise source.error(f"objects within objects, deeper than any model: {shown(name)}")
+        elif isinstance(value, _Strided):
             yield name, value
         else:
             levels.append(_children(f"{name}.", value))
-    raise CensusError(f"{path}: objects within objects, more than {VISIT_LIMIT} of them")
+    raise source.error(f"objects within objects, more than {VISIT_LIMIT} of them")
 
 
 def _children(prefix: str, value: object) -> Iterator[tuple[str, object]]:
     """Yield what may be, or hold, tensors."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
     for key, child in items:
-        if isinstance(child, _View | dict | list | tuple):
+        if isinstance(child, _Strided | dict | list | tuple):
             yield f"{prefix}{key}", child
 
 
-def _tensor(view: _View, member: Member | None, *, path: str, name: str | None) -> Tensor:
+def _tensor(source: Source, name: str | None, view: _Strided, member: Member | None, order: ByteOrder) -> Tensor:
     """Return a view as a tensor: its own elements, or the whole storage if others stand between them."""
     if member is None:
-        raise CensusError(f"{path}: {called(name)} has no data: the member {shown(view.storage.key)} is not there")
+        raise source.error(f"{called(name)} has no data: the member {shown(view.storage.key)} is not there")
     item_bytes = view.element.bits * view.element.parts // 8
     stored = member.size // item_bytes
-    count = element_count(view.shape, path=path, name=name)
+    count = source.element_count(name, view.shape)
     reach = view.offset + sum((size - 1) * stride for size, stride in zip(view.shape, view.strides, strict=True)) + 1
     if count and reach > stored:
-        raise CensusError(f"{path}: {called(name)} reaches beyond its storage, which has {stored} elements")
-    shape, first, note = _stretch(view, stored) if count else (view.shape, 0, None)
-    axes = _order(view) if note is not None else None
-    tensor = plain_tensor(view.element, shape, path=path, name=name, offset=member.place.offset + first * item_bytes)
+        raise source.error(f"{called(name)} reaches beyond its storage, which has {stored} elements")
+    shape, first, axes, note = _stretch(view, stored) if count else (view.shape, 0, None, None)
+    tensor = source.tensor(name, view.element, shape, offset=member.place.offset + first * item_bytes)
     notes = tensor.notes if note is None else (*tensor.notes, note)
-    return replace(tensor, place=replace(tensor.place, deflated=member.place.deflated), axes=axes, notes=notes)
+    place = replace(tensor.place, deflated=member.place.deflated)
+    return replace(tensor, place=place, axes=axes, notes=notes, byte_order=order)
 
 
-def _order(view: _View) -> tuple[int, ...] | None:
-    """Return the order in which the axes are in memory; None where it is their own."""
+def _stretch(view: _Strided, stored: int) -> tuple[tuple[int, ...], int, tuple[int, ...] | None, str | None]:
+    """Return what to count, and a note when that is not the tensor as it is.
+
+    That is its shape in memory, its first element, and the order of its axes there, None where it is their own.
+    """
     axes = [axis for axis, size in enumerate(view.shape) if size > 1]
     in_memory = sorted(axes, key=lambda axis: view.strides[axis], reverse=True)
-    return tuple(in_memory) if in_memory != axes else None
-
-
-def _stretch(view: _View, stored: int) -> tuple[tuple[int, ...], int, str | None]:
-    """Return what to count: its shape in memory, its first element, and a note when that is not the tensor as it is."""
-    axes = [axis for axis in zip(view.strides, view.shape, strict=True) if axis[1] > 1]
-    in_memory = sorted(axes, key=lambda axis: axis[0], reverse=True)
+    order = tuple(in_memory) if in_memory != axes else None
     expected = 1
-    for stride, size in reversed(in_memory):
-        if stride != expected:
-            shape, strides = "x".join(map(str, view.shape)), tuple(stride for stride, _ in axes)
-            return (stored,), 0, f"a {shape} view with strides {strides}: its storage of {stored} is counted"
-        expected *= size
-    if in_memory == axes:
-        return view.shape, view.offset, None
-    shape_in_memory = tuple(size for _, size in in_memory)
-    return shape_in_memory, view.offset, f"transposed: the {view.shape} elements are counted in the order of memory"
+    for axis in reversed(in_memory):
+        if view.strides[axis] != expected:
+            shape, strides = "x".join(map(str, view.shape)), tuple(view.strides[axis] for axis in axes)
+            return (stored,), 0, order, f"a {shape} view with strides {strides}: its storage of {stored} is counted"
+        expected *= view.shape[axis]
+    if order is None:
+        return view.shape, view.offset, None, None
+    note = f"transposed: the {view.shape} elements are counted in the order of memory"
+    return tuple(view.shape[axis] for axis in in_memory), view.offset, order, note

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pooldiag.census.files import FORMATS, open_tensor
-from pooldiag.census.files.base import Declared, Tensor
+from pooldiag.census.files.format import Declared, Tensor
 from pooldiag.census.layouts import LAYOUTS
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from pooldiag.census.files import open_tensor
-from pooldiag.census.files.base import TENSOR_LIMIT
+from pooldiag.census.files.format import TENSOR_LIMIT
 from pooldiag.census.layouts import CensusError
 from tests.census.files.hostile import (
     Call,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pooldiag.census.files import FORMATS, open_tensor
-from pooldiag.census.files.base import Declared
+from pooldiag.census.files.format import Declared
 from pooldiag.census.layouts import LAYOUTS, CensusError
 from tests.census.files.reading import contents, listed
 

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from pooldiag.census.files.base import Declared
+from pooldiag.census.files.format import Declared
 from pooldiag.census.layouts import LAYOUTS, CensusError
 from tests.census.files.reading import contents, listed, sample
 

@@ -1,0 +1,208 @@
+"""Runs in words: what the reports of several commands say alike.
+
+All of it is plain text that may hold outside text as it came: a format makes it safe.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator
+from typing import TypeVar
+
+from pooldiag.model.outcomes import Outcome
+from pooldiag.model.readings import Reading, Sight
+from pooldiag.model.reports import ArmResult, Blockage, LockReport, NextCommand, Run, Session, TargetReport
+from pooldiag.model.words import capital, count, shortened
+from pooldiag.render._facts import seen, short
+from pooldiag.render.blocks import Answer, Cell, Command, Folder, Section, Tone, items
+
+NOTES_SHOWN = 12
+SHORTEST_WAIT_SECONDS = 0.1
+NO_REASON = "no reason was given"
+NO_ANSWER = "no answer"  # it ran, but the victim was not reached or asserted nothing
+NAMES_SHOWN = 5  # of a long list of cases; the rest is counted, and stands in the JSON report
+SIGHTS = {Sight.SAME_RED: "same red", Sight.GREEN: "green", Sight.NEW_RED: "new red", Sight.NOTHING: "void"}
+
+_TONES = {"green": Tone.GREEN, "red": Tone.RED, "same red": Tone.RED, "new red": Tone.NEW, "mixed": Tone.OPEN}
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_TEN = 10
+_MINUTE = 60
+_HOUR = 3600
+
+
+def blocked(runs: int, found: Blockage | None) -> Answer:
+    """Say what blocks, and what to do about it."""
+    hint = None if found is None else found.hint
+    after = "Nothing ran" if not runs else f"Stopped after {count(runs, 'run')}"
+    line = f"{after}: this says nothing about the target, neither green nor red."
+    lines = (line,) if hint is None else (line, capital(sentence(hint)))
+    return Answer(tone=Tone.OPEN, title=f"Blocked: {NO_REASON if found is None else found.problem}", lines=lines)
+
+
+def vacuous_passes(run: Run) -> tuple[str, ...]:
+    """Say which cases passed without an assertion; nothing when none did."""
+    names = run.reading.vacuous
+    if not names:
+        return ()
+    of = "" if run.outcome.selected is None else f" of {run.outcome.selected}"
+    return (f"But {len(names)}{of} cases passed without an assertion: {shortened(names, NAMES_SHOWN)}.",)
+
+
+def result(arm: ArmResult) -> str:
+    """Say in one or two words what all runs of an arm showed."""
+    looks = set(arm.sights)
+    if not arm.runs:
+        return "not run"
+    if len(looks) != 1:
+        return "mixed"
+    (sight,) = looks
+    if sight is Sight.NOTHING and all(run.reading.reading is not Reading.VOID for run in arm.runs):
+        return NO_ANSWER
+    return SIGHTS[sight]
+
+
+def reading_cell(words: str) -> Cell:
+    """Return the result of a run, with a tone beside its words."""
+    return Cell(words, _TONES.get(words, Tone.PLAIN))
+
+
+def look(run: Run, sight: Sight) -> str:
+    """Say in one or two words what one run showed."""
+    return NO_ANSWER if sight is Sight.NOTHING and run.reading.reading is not Reading.VOID else SIGHTS[sight]
+
+
+def rate(arm: ArmResult) -> str:
+    """Say how many of an arm's runs showed the red in question."""
+    return f"{len(seen(arm, Sight.SAME_RED))}/{len(arm.runs)}"
+
+
+def cases(outcome: Outcome | None) -> str:
+    """Say how many of the selected cases passed."""
+    return "-" if outcome is None or outcome.selected is None else f"{outcome.passed}/{outcome.selected}"
+
+
+def assertions(outcome: Outcome | None) -> str:
+    """Say how many assertions were made; beside a case that did not pass also how many of them failed."""
+    if outcome is None or outcome.selection is None:
+        return "-"
+    passed, failed = outcome.report.assertions_passed, outcome.report.assertions_failed
+    all_passed = not failed and outcome.passed == outcome.selected
+    return str(passed + failed) if all_passed else f"{passed + failed}, {failed} failed"
+
+
+def denominators(outcome: Outcome) -> str:
+    """Say what a run counted: `13/13 cases, 6176 assertions`; how it ended where no framework counts."""
+    if outcome.selection is None:
+        return outcome.completed.words
+    words = assertions(outcome)
+    total, _, failed = words.partition(", ")
+    return f"{cases(outcome)} cases, {total} assertions" + (f", {failed}" if failed else "")
+
+
+def run_line(run: Run) -> str:
+    """Say one run in one line: `run 03 bypass: green 13/13 cases, 6176 assertions, 0.594 s`."""
+    reading = run.reading
+    line = f"run {short(run.id)} {run.arm.role}: {reading.reading} {denominators(run.outcome)}, {duration(run.seconds)}"
+    if reading.void_reason is not None:
+        return f"{line}: {reading.void_reason}"
+    return f"{line}: {'; '.join(map(str, reading.signatures))}" if reading.signatures else line
+
+
+def particular(run: Run, sight: Sight) -> str:
+    """Say what a run showed that is neither the red in question nor green; an empty string for these two."""
+    if sight is Sight.NEW_RED:
+        return f"new red, {'; '.join(map(str, run.reading.signatures))}"
+    if sight is not Sight.NOTHING:
+        return ""
+    if run.reading.reading is Reading.VOID:
+        return f"void: {run.reading.void_reason or NO_REASON}"
+    return "says nothing: the victim was not reached, or asserted nothing"
+
+
+def notes(session: Session) -> Iterator[Section]:
+    """Yield the facts that bear on the reading; a long list ends in a count."""
+    removed = ", ".join(f"{name}={value}" for name, value in session.removed_variables)
+    all_notes = (*((f"removed from the inherited environment: {removed}",) if removed else ()), *session.notes)
+    more = len(all_notes) - NOTES_SHOWN
+    yield from items("Notes", (*all_notes[:NOTES_SHOWN], f"and {more} more, in report.json") if more > 1 else all_notes)
+
+
+def closing(following: NextCommand | None, session: Session) -> Iterator[Command | Folder]:
+    """Yield what stands last: the command to type next, and where the evidence lies."""
+    if following is not None:
+        yield Command(f"Next ({following.purpose})", following.line)
+    yield Folder("Evidence", session.evidence)
+
+
+def interruption(session: Session, has: str) -> str | None:
+    """Say that a report is partial, and what it has; None for a whole one."""
+    return f"Interrupted: this report is partial, it has {has}." if session.partial else None
+
+
+def target(found: TargetReport, *, with_order: bool = True) -> str:
+    """Say what was run: the program, its framework, cases and order, the profile, its age."""
+    framework = found.framework if found.version is None else f"{found.framework} {found.version}"
+    cases = () if found.cases is None else (count(found.cases, "case"), *((str(found.order),) if with_order else ()))
+    age = () if found.built_seconds_ago is None else (f"built {duration(found.built_seconds_ago)} ago",)
+    profile = () if found.profile is None else (f"profile {found.profile}",)
+    return ", ".join((found.argv[0] if found.argv else "-", framework, *cases, *profile, *age))
+
+
+def spent(runs: int | str, session: Session) -> str:
+    """Say what was spent: runs, seconds, and how the lock was got."""
+    made = f"{runs} in {duration(session.seconds)}"
+    return made if session.lock is None else f"{made}; the lock {_wait(session.lock)}"
+
+
+def _wait(lock: LockReport) -> str:
+    """Say how long the lock was waited for; a lock that was never held did not come."""
+    if lock.waited_seconds < SHORTEST_WAIT_SECONDS:
+        return "was free"
+    return f"{'came after' if lock.held_seconds else 'did not come in'} {duration(lock.waited_seconds)}"
+
+
+def run_ids(runs: Iterable[Run]) -> str:
+    """Name runs: `run 03`, `runs 03, 04`."""
+    ids = tuple(short(run.id) for run in runs)
+    return f"{'run' if len(ids) == 1 else 'runs'} {', '.join(ids)}"
+
+
+_K = TypeVar("_K", bound=Hashable)
+_T = TypeVar("_T")
+
+
+def grouped(pairs: Iterable[tuple[_K, _T]]) -> Iterator[tuple[_K, tuple[_T, ...]]]:
+    """Yield each first part once, with all its second parts, in the order of first sight."""
+    groups: dict[_K, list[_T]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    yield from ((key, tuple(values)) for key, values in groups.items())
+
+
+def sentence(text: str) -> str:
+    """Return a text with a full stop."""
+    return text if not text or text.endswith((".", "?")) else f"{text}."
+
+
+def inside_a_sentence(text: str) -> str:
+    """Take the capital of an ordinary first word away: `CUDA` keeps its own."""
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text
+
+
+def number(value: int) -> str:
+    """Spell a small number."""
+    return _NUMBERS[value] if value < len(_NUMBERS) else str(value)
+
+
+def seconds(elapsed: float) -> str:
+    """Say seconds as finely as they matter: `0.004`, `2.31`, `75`."""
+    if elapsed < 1:
+        return f"{elapsed:.3f}"
+    return f"{elapsed:.2f}" if elapsed < _TEN else f"{elapsed:.0f}"
+
+
+def duration(elapsed: float) -> str:
+    """Say seconds as briefly as they matter: `0.23 s`, `75 s`, `16 min 40 s`, `1 h 2 min`."""
+    if elapsed < _MINUTE * 2:
+        return f"{seconds(elapsed)} s"
+    whole = round(elapsed)
+    if whole < _HOUR:
+        return f"{whole // _MINUTE} min {whole % _MINUTE} s"
+    return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE} min"

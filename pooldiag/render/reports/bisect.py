@@ -1,0 +1,433 @@
+"""The report of `bisect`: the answer, both ends of each claim, the arms on the minimal set, the whole order again."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pooldiag.model.attributions import Status
+from pooldiag.model.bisections import BisectReport, BisectStatus, BothEnds, CheckedCommand, Found, NamedBy, Tried
+from pooldiag.model.cases import Case
+from pooldiag.model.outcomes import CaseStatus
+from pooldiag.model.readings import Sight
+from pooldiag.model.reports import Blockage, Run
+from pooldiag.model.words import capital, count, listed, percent, shortened
+from pooldiag.render._facts import place_of, runs_of
+from pooldiag.render.blocks import (
+    Answer,
+    Block,
+    Blocks,
+    Cell,
+    Column,
+    Command,
+    Items,
+    Row,
+    Section,
+    Table,
+    Tone,
+    facts,
+    items,
+)
+from pooldiag.render.reports import _runs as words
+from pooldiag.render.reports import attribute
+
+POLLUTERS_IN_A_SENTENCE = 2
+CASES_DIFFERING_SHOWN = 8
+AS_IT_IS = "as it is"
+ALONE = "the victim alone"
+
+_PHASES = {
+    "whole": "the whole order",
+    "baseline": "all of them, and the victim alone",
+    "search": "search for the polluters",
+    "confirmation": "the polluters and the victim alone",
+    "counterfactual": "each polluter left out",
+    "prefix": "both ends of the prefix",
+    "cleaners": "search for what turns it green",
+    "noise": "once more, against chance",
+    "arms": "the arms on the minimal set",
+    "confirm": "the arms on the whole order",
+    "commands": "the commands, as they are printed",
+}
+_NAMED_BY = {
+    NamedBy.STREAM: "named by the report of a red run",
+    NamedBy.USER: "as asked for",
+    NamedBy.SEARCH: "found by search: the red names no case",
+}
+ENDS = (Column("What ran"), Column("Reading"), Column("Red", right=True), Column("Cases", right=True))
+_WHOLE = (
+    Column("Arm"),
+    Column("Result"),
+    Column("Cases", right=True),
+    Column("Assertions"),
+    Column("Seconds", right=True),
+)
+
+
+def blocks(report: BisectReport) -> Blocks:
+    """Return the whole report."""
+    searched = f"{count(report.runs, 'run')} of the search"
+    return (
+        replace(_answer(report), interruption=words.interruption(report.session, searched)),
+        facts(_rows(report)),
+        *_both_ends(report),
+        *items("Independent sets of polluters, each of them enough", _sets(report.found)),
+        *items("Other reds, not followed", map(str, report.others)),
+        *_arms(report),
+        *_whole(report),
+        *words.notes(report.session),
+        *shows("red", report.reproducer),
+        *shows("green", report.green_command),
+        *words.closing(report.next, report.session),
+    )
+
+
+def _rows(report: BisectReport) -> Iterator[tuple[str, str]]:
+    yield from _victim(report)
+    yield from _so_far(report)
+    yield "Target", words.target(report.session.target)
+    yield "Runs", _runs(report)
+    yield from _cost(report)
+    yield from _sure(report)
+
+
+def _both_ends(report: BisectReport) -> Iterator[Section]:
+    if found := tuple(_ends(report.found)):
+        proven = report.status is BisectStatus.FOUND
+        title = "Both ends, as they were run" if proven else "As far as it was run"
+        yield Section(title=title, blocks=(Table(columns=ENDS, rows=found),))
+
+
+def _arms(report: BisectReport) -> Iterator[Section]:
+    """Yield what `attribute` tells, of the minimal set."""
+    found = report.attribution
+    if found is None:
+        return
+    certain = tuple(attribute.sure(found))
+    parts = (*([facts(certain)] if certain else []), *attribute.evidence(found))
+    verdict = words.inside_a_sentence(attribute.answer(found).title)
+    yield Section(title=f"The arms on the minimal set: {verdict}", blocks=parts)
+
+
+def _whole(report: BisectReport) -> Iterator[Section]:
+    """Yield the whole order under the arms that clear the minimal set."""
+    if not report.confirmations:
+        return
+    first = () if report.whole is None else (_whole_row(AS_IT_IS, report.whole, None),)
+    rows = (*first, *(_whole_row(str(one.arm.role), one.run, one.sight) for one in report.confirmations))
+    parts: list[Block] = [Table(columns=_WHOLE, rows=rows)]
+    if lines := (*_reconciled(report), *_doubtful(report)):
+        parts.append(Items(lines))
+    yield Section(title="The arms on the whole order", blocks=tuple(parts))
+
+
+def _whole_row(arm: str, run: Run, sight: Sight | None) -> Row:
+    numbers = (words.cases(run.outcome), words.assertions(run.outcome), words.seconds(run.seconds))
+    return Cell(arm), words.reading_cell(_result(run, sight)), *map(Cell, numbers)
+
+
+def phase(key: str) -> str:
+    """Say what a run of the search is for."""
+    return _PHASES.get(key, key)
+
+
+def _answer(report: BisectReport) -> Answer:
+    """Say the answer."""
+    match report.status:
+        case BisectStatus.BLOCKED:
+            return words.blocked(
+                report.runs, report.session.blocked or Blockage(problem=report.reason or words.NO_REASON)
+            )
+        case BisectStatus.GREEN:
+            return _green(report)
+        case BisectStatus.FOUND:
+            title = f"Found: {_red(report)}, {_prefix(report.found)}, {_cause(report.found)}"
+            return Answer(tone=Tone.RED, title=title, lines=(*_attributed(report), *_doubt(report)))
+        case BisectStatus.UNRESOLVED:
+            return _unresolved(report)
+
+
+def _green(report: BisectReport) -> Answer:
+    whole = report.whole
+    measured = "" if whole is None else f"{words.denominators(whole.outcome)}, "
+    victim = "" if report.found.victim is None else f"; {report.found.victim} is green, too"
+    title = f"Green: {measured}nothing red in {count(report.runs, 'run')}{victim}"
+    reason = () if report.reason is None else (capital(words.sentence(report.reason)),)
+    return Answer(
+        tone=Tone.GREEN, title=title, lines=(*reason, *(() if whole is None else words.vacuous_passes(whole)))
+    )
+
+
+def _unresolved(report: BisectReport) -> Answer:
+    if report.found.signature is None and report.found.victim is None:
+        title = f"Nothing red so far, in {count(report.runs, 'run')}" if report.session.partial else "Unresolved"
+        reason = "" if report.reason is None else f": {report.reason}"
+        return Answer(tone=Tone.OPEN, title=f"{title}{reason}")
+    title = f"Red, unresolved: {_red(report)}, {_prefix(report.found)}"
+    goes_on = "" if report.next is None else ": the command under Next goes on from here"
+    first = f"First, let it run to its end{goes_on}." if report.session.partial else ""
+    why = "" if report.reason is None else f"Not established: {words.sentence(report.reason)}"
+    suspects = f"Suspected, not proven: {_some(report.found.polluters)}." if report.found.polluters else ""
+    return Answer(tone=Tone.OPEN, title=title, lines=tuple(line for line in (why, suspects, first) if line))
+
+
+def _red(report: BisectReport) -> str:
+    """Name the red, its victim where the red does not, and the victim's place."""
+    found = report.found
+    named = "a red" if found.signature is None else str(found.signature)
+    silent = found.victim is not None and (found.signature is None or found.signature.case != found.victim)
+    victim = f", victim {found.victim}" if silent else ""
+    place = "" if found.position is None else f", position {found.position}"
+    return named + victim + place
+
+
+def _prefix(found: Found) -> str:
+    return "prefix not established" if found.prefix is None else f"prefix {found.prefix}"
+
+
+def _cause(found: Found) -> str:
+    if found.red_alone:
+        setters = (
+            f", green after the state-setter{'s' if len(found.setters) > 1 else ''} {_some(found.setters)}"
+            if found.setters
+            else ""
+        )
+        return f"red alone{setters}"
+    if not found.polluters:
+        return "no polluter found"
+    return f"after the polluter{'s' if len(found.polluters) > 1 else ''} {_some(found.polluters)}"
+
+
+def _some(names: tuple[str, ...]) -> str:
+    """Name one or two cases; count more, which stand below."""
+    if len(names) > POLLUTERS_IN_A_SENTENCE:
+        return f"named below, {len(names)} together"
+    return listed(names) + (" together" if len(names) > 1 else "")
+
+
+def _attributed(report: BisectReport) -> Iterator[str]:
+    """Say what the arms make of the minimal set, and whether the whole order agrees."""
+    found = report.attribution
+    if found is None or found.attribution.status is Status.BLOCKED:
+        return
+    if found.attribution.status is Status.GREEN:
+        yield "The arms on the minimal set saw nothing red."
+        return
+    mechanism = found.attribution.mechanism
+    cause = "the cause is open" if mechanism is None else attribute.named(found, mechanism)
+    yield f"The arms on the minimal set, {found.attribution.status}: {cause}."
+    if report.confirmations:
+        yield f"On the whole order {_confirmed(report)}."
+
+
+def _confirmed(report: BisectReport) -> str:
+    """Say under which arms the whole order is green, and under which it is not although the minimal set was."""
+    greens = [one for one in report.confirmations if one.sight is Sight.GREEN]
+    counts = {words.denominators(one.run.outcome) for one in greens}
+    measured = f", {counts.pop()}" if len(counts) == 1 else ", with counts that differ"
+    others = tuple(str(one.arm.role) for one in report.confirmations if one.sight is not Sight.GREEN)
+    green = f"green under {listed(str(one.arm.role) for one in greens)}{measured}" if greens else ""
+    return "; ".join(part for part in (green, f"not green under {listed(others)}" if others else "") if part)
+
+
+def _doubt(report: BisectReport) -> Iterator[str]:
+    if report.reason is not None:
+        yield f"Not established: {words.sentence(report.reason)}"
+    if not report.session.partial:
+        named = (("red", report.reproducer), ("green", report.green_command))
+        yield from (f"No command line is known that shows it {color}." for color, line in named if line is None)
+
+
+def _victim(report: BisectReport) -> Iterator[tuple[str, str]]:
+    """Yield the victim, and the cases that turn it red or green, each with its place in the order."""
+    found = report.found
+    if found.victim is not None:
+        of = "" if report.whole is None or report.whole.outcome.selected is None else _of(report.whole)
+        place = "" if found.position is None else f", case {found.position}{of}"
+        how = "" if found.named_by is None else f", {_NAMED_BY[found.named_by]}"
+        yield "Victim", f"{found.victim}{place}{how}"
+    proven = report.status is BisectStatus.FOUND
+    yield from (("Polluter" if proven else "Suspect", _placed(report, name)) for name in found.polluters)
+    yield from (("Cleaner", _placed(report, name)) for name in found.cleaners)
+    yield from (("State-setter", _placed(report, name)) for name in found.setters)
+    if (smallest := _smallest(found)) is not None:
+        yield "Prefix", smallest
+
+
+def _of(run: Run) -> str:
+    return f" of {run.outcome.selected}"
+
+
+def _placed(report: BisectReport, name: str) -> str:
+    place = None if report.whole is None else place_of(report.whole, name)
+    return name if place is None or report.whole is None else f"{name}, case {place}{_of(report.whole)}"
+
+
+def _smallest(found: Found) -> str | None:
+    """Say what may be said of the prefix: with cleaners a red can go and come again, so it need not be the smallest."""
+    if found.prefix is None:
+        return None
+    if found.prefix == 0:
+        return "0: the victim is red alone"
+    if found.smallest:
+        return f"{found.prefix}, the smallest that is red"
+    why = "runs disagree" if found.noisy else "a cleaner was seen"
+    return f"{found.prefix}: red, and one shorter is green; {why}, so a smaller one may be red, too"
+
+
+def _sets(found: Found) -> Iterator[str]:
+    """Yield the independent sets of polluters where there are several: each of them is enough."""
+    if len(found.sets) > 1:
+        yield from ("; ".join(names) for names in found.sets)
+
+
+def _runs(report: BisectReport) -> str:
+    """Say what the runs were spent on."""
+    arms = 0 if report.attribution is None else len(runs_of(report.attribution))
+    parts = (
+        f"{report.runs} for the search",
+        f"{arms} for the arms" if arms else "",
+        f"{len(report.confirmations)} of the whole order" if report.confirmations else "",
+    )
+    said = ", ".join(part for part in parts if part)
+    return words.spent(f"{said}," if "," in said else said, report.session)
+
+
+def _cost(report: BisectReport) -> Iterator[tuple[str, str]]:
+    """Yield what the search cost in cases, and which of its runs were not made now."""
+    if not report.runs:
+        return
+    suite = None if report.whole is None else report.whole.outcome.selected
+    times = "" if not suite else f", {report.cases_run / suite:.1f} times the {suite} of the order"
+    recalled = f"; {report.recalled}/{report.runs} runs recalled" if report.recalled else ""
+    beside = f"; {count(report.speculative, 'run')} beside it not needed" if report.speculative else ""
+    yield "Search", f"{count(report.cases_run, 'case')} run{times}{recalled}{beside}"
+    if report.probed:
+        phases = Counter(one.phase for one in report.probed)
+        yield "", f"runs by purpose: {', '.join(f'{made} {key}' for key, made in phases.items())}"
+
+
+def _so_far(report: BisectReport) -> Iterator[tuple[str, str]]:
+    """Yield the best so far of a search that did not come to its end."""
+    if report.status is not BisectStatus.FOUND and (known := best(report.red_with, report.green_with)):
+        yield "So far", known
+
+
+def best(red_with: int | None, green_with: int | None) -> str:
+    """Say what a search knows: `red with 12 cases, green with 6`; an empty string where it knows nothing."""
+    red = "" if red_with is None else f"red with {count(red_with, 'case')}"
+    if green_with is None:
+        return red
+    return f"{red}, green with {green_with}" if red else f"green with {count(green_with, 'case')}"
+
+
+def _sure(report: BisectReport) -> Iterator[tuple[str, str]]:
+    """Yield the confidence where runs disagreed: elsewhere it says nothing that the runs do not."""
+    found = report.found
+    if found.noisy and found.confidence is not None:
+        yield "Sure", f"{percent(found.confidence)}; a selection disagreed with itself, so reds come by chance"
+    elif found.noisy:
+        yield "Sure", "not known; a selection disagreed with itself, so reds come by chance"
+
+
+def _ends(found: Found) -> Iterator[Row]:
+    """Yield both ends of the prefix and of the set, each selection once."""
+    known: set[tuple[str, ...]] = set()
+    for proof, is_prefix in ((found.prefix_proof, True), (found.set_proof, False)):
+        for tried in () if proof is None else (proof.red, *proof.green):
+            if tried.cases not in known:
+                known.add(tried.cases)
+                yield end_row(tried, first(len(tried.cases)) if is_prefix else _ran(tried, proof, found))
+
+
+def end_row(tried: Tried, ran: str) -> Row:
+    """Say how often a selection was red."""
+    clear = tried.red + tried.green
+    reading = "mixed" if tried.red and tried.green else "red" if tried.red else "green" if tried.green else "void"
+    void = f", {tried.void} void" if tried.void else ""
+    red = Cell(f"{tried.red}/{clear}{void}")
+    return Cell(ran), words.reading_cell(reading), red, Cell(str(len(tried.cases) + 1))
+
+
+def _ran(tried: Tried, proof: BothEnds | None, found: Found) -> str:
+    """Name a selection by what it is, or by what it lacks."""
+    several = "s" if len(tried.cases) > 1 else ""
+    if not tried.cases:
+        return ALONE
+    if tried.cases == found.polluters:
+        return f"the polluter{several}, then the victim"
+    if tried.cases == found.setters:
+        return f"the state-setter{several}, then the victim"
+    if proof is not None and (lacking := tuple(name for name in proof.red.cases if name not in tried.cases)):
+        return f"without {listed(lacking)}"
+    return f"{shortened(tried.cases, words.NAMES_SHOWN)}, then the victim"
+
+
+def first(size: int) -> str:
+    """Name a prefix and the victim."""
+    match size:
+        case 0:
+            return ALONE
+        case 1:
+            return "the first case, then the victim"
+    return f"the first {size} cases, then the victim"
+
+
+def shows(color: str, command: CheckedCommand | None) -> Iterator[Command]:
+    """Yield a command line, what it shows, and how it ended when it was run as it is printed."""
+    if command is not None:
+        tries = f" at try {command.tries}" if command.tries > 1 else ""
+        yield Command(f"Shows it {color} (run as printed: {command.ended}{tries})", command.line)
+
+
+def _result(run: Run, sight: Sight | None) -> str:
+    """Say in one or two words how a run of the whole order looks."""
+    if sight is None:
+        return str(run.reading.reading)
+    return words.look(run, sight)
+
+
+def _reconciled(report: BisectReport) -> Iterator[str]:
+    """Yield how the counts of the whole order compare between the arms that are green, and what differs."""
+    greens = {str(one.arm.role): one.run for one in report.confirmations if one.sight is Sight.GREEN}
+    if not greens:
+        return
+    counts = dict.fromkeys(words.denominators(run.outcome) for run in greens.values())
+    if len(counts) == 1:
+        equal = "counts" if len(greens) == 1 else "count alike"
+        yield f"{listed(greens)} {equal} {next(iter(counts))}"
+    else:
+        yield "; ".join(f"{role} counts {words.denominators(run.outcome)}" for role, run in greens.items())
+    as_it_is = {} if report.whole is None else {AS_IT_IS: report.whole}
+    yield from _differing(as_it_is | greens)
+    vacuous = words.grouped((name, role) for role, run in greens.items() for name in run.reading.vacuous)
+    yield from (f"{', '.join(roles)}: passed without an assertion: {name}" for name, roles in vacuous)
+
+
+def _differing(by_arm: dict[str, Run]) -> Iterator[str]:
+    """Yield the cases that passed with another number of assertions under one arm than under another."""
+    made: dict[Case, dict[int, list[str]]] = {}
+    for arm, run in by_arm.items():
+        for one in run.outcome.report.results:
+            if one.status is CaseStatus.PASSED:
+                made.setdefault(one.case, {}).setdefault(one.assertions, []).append(arm)
+    lines = [_difference(case, by_count) for case, by_count in made.items() if len(by_count) > 1]
+    yield from lines[:CASES_DIFFERING_SHOWN]
+    if len(lines) > CASES_DIFFERING_SHOWN:
+        yield f"{len(lines) - CASES_DIFFERING_SHOWN} more cases differ in assertions"
+
+
+def _difference(case: Case, by_count: dict[int, list[str]]) -> str:
+    return f"{case.name}: assertions differ, {', '.join(f'{made} {_where(arms)}' for made, arms in by_count.items())}"
+
+
+def _where(arms: list[str]) -> str:
+    under = listed(arm for arm in arms if arm != AS_IT_IS)
+    parts = (AS_IT_IS if AS_IT_IS in arms else "", f"under {under}" if under else "")
+    return " and ".join(part for part in parts if part)
+
+
+def _doubtful(report: BisectReport) -> Iterator[str]:
+    """Yield what the runs of the whole order showed that is neither the red nor green."""
+    for one in report.confirmations:
+        if said := words.particular(one.run, one.sight):
+            yield f"{one.arm.role}: {said}"

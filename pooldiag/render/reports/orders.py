@@ -1,0 +1,252 @@
+"""The report of `orders`: which are red, which of them alike, which are one list, and the shortest red prefix."""
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from string import ascii_uppercase
+
+from pooldiag.model.bisections import OrderResult, OrdersReport
+from pooldiag.model.cases import Order, OrderKind
+from pooldiag.model.readings import Reading, Signature
+from pooldiag.model.words import count, shortened
+from pooldiag.render._facts import run_of_order
+from pooldiag.render.blocks import Answer, Blocks, Cell, Column, Fact, Facts, Items, Row, Section, Table, Tone, facts
+from pooldiag.render.reports import _runs as words
+from pooldiag.render.reports import bisect
+
+ORDERS_SHOWN = 12
+FAILING_SHOWN = 3
+PREFIX_SHOWN = 12
+SEED = "seed "
+
+_COLUMNS = (
+    Column("Order"),
+    Column("Result"),
+    Column("Symptom"),
+    Column("Position", right=True),
+    Column("Prefix", right=True),
+    Column("Failing", right=True),
+    Column("Cases", right=True),
+    Column("Assertions"),
+    Column("Seconds", right=True, wide=True),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Symptom:
+    """Orders that show the same red first, under a letter."""
+
+    letter: str
+    signature: Signature
+    results: tuple[OrderResult, ...]
+
+
+def blocks(report: OrdersReport) -> Blocks:
+    """Return the whole report."""
+    session = report.session
+    of = f"/{report.asked}" if report.asked else ""
+    cases = count(report.cases_run, "case")
+    target = ("Target", words.target(session.target, with_order=False))
+    return (
+        replace(_answer(report), interruption=words.interruption(session, f"{len(report.orders)}{of} orders")),
+        facts((target, ("Runs", words.spent(f"{report.runs} ({cases} run)", session)))),
+        *_orders(report),
+        *_symptom_list(report),
+        *_shortest_prefix(report),
+        *words.notes(session),
+        *bisect.shows("red", None if report.shortest is None else report.shortest.reproducer),
+        *words.closing(report.next, session),
+    )
+
+
+def _orders(report: OrdersReport) -> Iterator[Table]:
+    if report.orders:
+        remarks = (*_same_lists(report), *_void(report))
+        yield Table(columns=_COLUMNS, rows=tuple(_rows(report)), remarks=remarks)
+
+
+def _symptom_list(report: OrdersReport) -> Iterator[Section]:
+    if found := _symptoms(report):
+        rows = (Fact(one.letter, str(one.signature), (Items(tuple(_about(report, one))),)) for one in found)
+        yield Section(title="Symptoms", blocks=(Facts(tuple(rows)),))
+
+
+def _shortest_prefix(report: OrdersReport) -> Iterator[Section]:
+    found = report.shortest
+    if found is not None:
+        ends = tuple(
+            bisect.end_row(tried, bisect.first(len(tried.cases))) for tried in (found.proof.red, *found.proof.green)
+        )
+        title = f"The shortest red prefix: {found.prefix}, {found.order}"
+        cases = [facts(_prefix(found.cases))] if found.cases else []
+        yield Section(title=title, blocks=(Table(columns=bisect.ENDS, rows=ends), *cases))
+
+
+def _answer(report: OrdersReport) -> Answer:
+    """Say the answer."""
+    if report.session.blocked is not None:
+        return words.blocked(report.runs, report.session.blocked)
+    of, red, void = (len(report.orders), len(_reading(report, Reading.RED)), len(_reading(report, Reading.VOID)))
+    lines = (*_shortest(report), *_void_line(void, of), *_vacuous(report))
+    if report.by_accident:
+        title = f"Green by accident of order: file order is green, {red}/{of} orders are red"
+        return Answer(tone=Tone.RED, title=title, lines=lines)
+    if red:
+        return Answer(tone=Tone.RED, title=f"Red in {red}/{of} orders", lines=lines)
+    if void or report.session.partial:
+        title = f"Nothing red so far, green in {len(_reading(report, Reading.GREEN))}/{report.asked or of} orders"
+        return Answer(tone=Tone.OPEN, title=title, lines=lines)
+    return Answer(tone=Tone.GREEN, title=f"Green in all of {count(of, 'order')}{_counted(report)}", lines=lines)
+
+
+def _reading(report: OrdersReport, wanted: Reading) -> tuple[OrderResult, ...]:
+    """Return the orders that read in a way; one without a run says nothing."""
+    runs = ((result, run_of_order(report, result)) for result in report.orders)
+    return tuple(result for result, run in runs if (Reading.VOID if run is None else run.reading.reading) is wanted)
+
+
+def red_orders(report: OrdersReport) -> str:
+    """Say how many orders are red: `5/8`."""
+    return f"{len(_reading(report, Reading.RED))}/{len(report.orders)}"
+
+
+def _shortest(report: OrdersReport) -> Iterator[str]:
+    shortest = report.shortest
+    if shortest is not None:
+        yield f"The shortest red prefix is {shortest.prefix}: {shortest.order}, victim {shortest.victim}."
+    elif _reading(report, Reading.RED) and not report.session.partial:
+        yield "The shortest red prefix was not looked for."
+
+
+def _void_line(void: int, of: int) -> Iterator[str]:
+    if void:
+        yield f"{void}/{of} orders say nothing."
+
+
+def _vacuous(report: OrdersReport) -> Iterator[str]:
+    """Say what the first green order passed without an assertion: the others did so, too, as a rule."""
+    greens = (run_of_order(report, result) for result in _reading(report, Reading.GREEN))
+    yield from next((words.vacuous_passes(run) for run in greens if run is not None and run.reading.vacuous), ())
+
+
+def _counted(report: OrdersReport) -> str:
+    runs = (run_of_order(report, result) for result in report.orders)
+    counts = dict.fromkeys(words.denominators(run.outcome) for run in runs if run is not None)
+    return f": {next(iter(counts))} in each" if len(counts) == 1 else ", with counts that differ"
+
+
+def _symptoms(report: OrdersReport) -> tuple[Symptom, ...]:
+    """Group the red orders by what they show first, the most frequent symptom first."""
+    runs = ((run_of_order(report, result), result) for result in _reading(report, Reading.RED))
+    groups = words.grouped((run.reading.signatures[0], result) for run, result in runs if run is not None)
+    ranked = sorted(groups, key=lambda group: -len(group[1]))
+    return tuple(
+        Symptom(letter=letter, signature=signature, results=results)
+        for letter, (signature, results) in zip(_letters(), ranked, strict=False)
+    )
+
+
+def _letters() -> Iterator[str]:
+    """Yield A to Z, then AA, AB and so on."""
+    yield from ascii_uppercase
+    yield from (f"{ascii_uppercase[(n // 26) % 26]}{ascii_uppercase[n % 26]}" for n in itertools.count())
+
+
+def _rows(report: OrdersReport) -> Iterator[Row]:
+    """Yield a row an order."""
+    letters = {result.order: symptom.letter for symptom in _symptoms(report) for result in symptom.results}
+    for result in report.orders:
+        yield tuple(_cells(report, result, letters.get(result.order, "-")))
+
+
+def _cells(report: OrdersReport, result: OrderResult, letter: str) -> Iterator[Cell]:
+    """Yield the cells of one order, as far as it has something of its own to tell."""
+    yield Cell(brief(result.order))
+    run = run_of_order(report, result)
+    if run is None or result.same_as is not None:
+        as_which = "" if result.same_as is None else f", as {brief(result.same_as).removeprefix(SEED)}"
+        yield Cell("not run" if run is None else f"{run.reading.reading}{as_which}")
+        yield Cell("-" if run is None else letter)
+        yield from [Cell("-")] * (len(_COLUMNS) - 3)
+        return
+    yield words.reading_cell(str(run.reading.reading))
+    yield Cell(letter)
+    of = run.outcome.selected
+    counted = of is not None and run.reading.reading is not Reading.VOID
+    yield Cell("-" if result.position is None else f"{result.position}/{of}")
+    yield Cell("-" if result.prefix is None else str(result.prefix))
+    yield Cell(f"{len(result.failing)}/{of}" if counted else "-")
+    yield Cell(words.cases(run.outcome))
+    yield Cell(words.assertions(run.outcome) if counted else "-")
+    yield Cell(words.seconds(run.seconds))
+
+
+def brief(order: Order) -> str:
+    """Say an order in a word: `file`, `seed 7`."""
+    return f"{SEED}{order.seed}" if order.kind is OrderKind.RAND else str(order.kind)
+
+
+def _same_lists(report: OrdersReport) -> Iterator[str]:
+    """Yield the orders that are one list of cases: they were run once."""
+    same = ((brief(one.same_as), brief(one.order)) for one in report.orders if one.same_as is not None)
+    for first, others in words.grouped(same):
+        yield f"{_shortened((first, *others))} are the same list: run once"
+
+
+def _void(report: OrdersReport) -> Iterator[str]:
+    """Yield why orders say nothing."""
+    for result in _reading(report, Reading.VOID):
+        run = run_of_order(report, result)
+        if run is not None:
+            yield f"{brief(result.order)}: void: {run.reading.void_reason or words.NO_REASON}"
+
+
+def _about(report: OrdersReport, symptom: Symptom) -> Iterator[str]:
+    """Yield which orders show a symptom, its victim, and which cases fail with it."""
+    red = len(_reading(report, Reading.RED))
+    names = _shortened(brief(result.order) for result in symptom.results)
+    yield f"{len(symptom.results)}/{red} red orders: {names}"
+    victims = dict.fromkeys(result.victim for result in symptom.results if result.victim is not None)
+    if silent := [name for name in victims if name != symptom.signature.case]:
+        yield f"victim: {'; '.join(silent)}"
+    yield from _failing(report, symptom)
+    others = (str(other) for result in symptom.results for other in _further(report, result, symptom))
+    yield from (f"also {signature}" for signature in dict.fromkeys(others))
+
+
+def _failing(report: OrdersReport, symptom: Symptom) -> Iterator[str]:
+    """Yield the sets of cases that fail, each with its orders where there are several."""
+    own = (result for result in symptom.results if result.same_as is None)
+    groups = tuple(words.grouped((tuple(sorted(result.failing)), brief(result.order)) for result in own))
+    run = run_of_order(report, symptom.results[0])
+    of = "" if run is None or run.outcome.selected is None else f"/{run.outcome.selected}"
+    for failing, orders in groups:
+        where = f" in {_shortened(orders)}" if len(groups) > 1 else ""
+        names = f": {shortened(failing, FAILING_SHOWN, between='; ')}" if failing else ""
+        yield f"failing {len(failing)}{of} cases{where}{names}"
+
+
+def _further(report: OrdersReport, result: OrderResult, symptom: Symptom) -> tuple[Signature, ...]:
+    run = run_of_order(report, result)
+    return () if run is None else tuple(one for one in run.reading.signatures if one != symptom.signature)
+
+
+def _prefix(names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the cases of a prefix with their places; of a long one the first and the last of them."""
+    placed = [(str(place), name) for place, name in enumerate(names, start=1)]
+    more = len(placed) - PREFIX_SHOWN
+    if more <= 1:
+        yield from placed
+        return
+    half = PREFIX_SHOWN // 2
+    yield from (*placed[:half], ("...", f"{more} more, in report.json"), *placed[-half:])
+
+
+def _shortened(names: Iterable[str]) -> str:
+    """Name the first orders, seeds without repeating the word, and count the rest: `file, seeds 1, 7`."""
+    known = tuple(names)
+    shown, more = known[:ORDERS_SHOWN], len(known) - ORDERS_SHOWN
+    seeds = [name.removeprefix(SEED) for name in shown if name.startswith(SEED)]
+    others = [name for name in shown if not name.startswith(SEED)]
+    seeded = [f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(seeds)}"] if seeds else []
+    return ", ".join((*others, *seeded)) + (f", and {more} more" if more > 0 else "")

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from pooldiag.cli.parser import Argument, Subcommand, panel_of
 from pooldiag.cli.problems import tell
-from pooldiag.cli.streams import JSON, TABLE, complain, say_report
-from pooldiag.config.kinds import TEXT, choice
+from pooldiag.cli.streams import JSON, complain, form_of, say_report
+from pooldiag.config.kinds import NAME, TEXT, choice
 from pooldiag.config.options import options_of, several, single, switch, switch_if_any
 from pooldiag.errors import ExitCode, UsageError
 
@@ -57,13 +57,19 @@ class CensusFlags:
     picture: bool | None = switch_if_any(
         "Show where NaN and infinities are (default: in a table, if there are some).", off="--no-picture"
     )
-    json: bool = switch("Print the report as JSON.")
+    format: str | None = single(NAME, "How the report is printed: {formats}.")
+    json: bool = switch("Print the report as JSON: --format json.")
     quiet: bool = switch("No progress.", short="-q")
 
     @property
     def shows_map(self) -> bool:
         """Whether a map is in the report."""
-        return not self.json if self.picture is None else self.picture
+        return self.form != JSON if self.picture is None else self.picture
+
+    @property
+    def form(self) -> str:
+        """The format of the report."""
+        return form_of(self.format, json=self.json)
 
 
 _OF_CENSUS = options_of(CensusFlags)
@@ -71,7 +77,7 @@ _OF_CENSUS = options_of(CensusFlags)
 OPTIONS = (
     *panel_of(_OF_CENSUS, "How files are read", "dtype", "shape", "offset", "byte_order", "input_format", "tensor"),
     *panel_of(_OF_CENSUS, "What is asked", "guess", "against", "sha256", "watch", "watch_for"),
-    *panel_of(_OF_CENSUS, "What is shown", "save", "picture", "json", "quiet"),
+    *panel_of(_OF_CENSUS, "What is shown", "save", "picture", "format", "json", "quiet"),
 )
 
 
@@ -99,7 +105,8 @@ def census(flags: CensusFlags) -> ExitCode:
     counter.show("")
     report = replace(counter.report(), partial=interrupted)
     _tell_problems(report)
-    _print(report, as_json=flags.json)
+    if flags.form == JSON or report.files or report.guesses:
+        say_report(report, flags.form)
     if interrupted:
         raise KeyboardInterrupt
     if report.problems:  # what could not be read outranks what was found
@@ -237,11 +244,6 @@ def _tell_problems(report: "CensusReport") -> None:
         tell(UsageError(one.problem, hint=one.hint))
     if (more := len(report.problems) - PROBLEMS_TOLD) > 0:
         complain(f"pooldiag: {more} more problems; --json tells them all\n")
-
-
-def _print(report: "CensusReport", *, as_json: bool) -> None:
-    if as_json or report.files or report.guesses:
-        say_report(report, JSON if as_json else TABLE)
 
 
 def _progress(*, quiet: bool) -> Callable[[str], object]:

@@ -8,24 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooldiag.config import (
+from pooldiag.config.file import (
     Config,
-    DiskConfig,
-    LockConfig,
-    MemoryConfig,
-    RunConfig,
     TargetConfig,
     find_config,
     parse_config,
-    parse_duration,
-    parse_output,
     parse_pyproject,
-    parse_seeds,
-    parse_size,
-    parse_words,
     read_config,
     resolve_target,
 )
+from pooldiag.config.options import Options
+from pooldiag.config.quantities import parse_duration, parse_output, parse_seeds, parse_size, parse_words
 from pooldiag.errors import UsageError
 from pooldiag.model.cases import OrderKind
 from pooldiag.model.settings import OutputSpec
@@ -271,36 +264,46 @@ def test_every_key_is_read_and_relative_paths_start_at_the_file() -> None:
             TargetConfig(
                 name="forward",
                 command=("/project/build/test_forward", "--flag", "two words"),
-                directory=Path("/project/work"),
-                framework="doctest",
-                profile="vt",
-                order=OrderKind.RAND,
-                seed=7,
-                cases=("SHIPPED*", "bf16"),
-                victim="SHIPPED",
-                outputs=(OutputSpec(glob="*.bin", dtype="f32"), OutputSpec(glob="x", dtype="bf16")),
-                requires=(Path("/project/data/weights.bin"), Path("/abs")),
-                before=("rm", "-f", "a b"),
-                fresh_check=("ninja", "-n"),
-                timeout_seconds=1800,
-                grace_seconds=5,
-                keep_environment=("MALLOC_CONF",),
-                arms=("bypass=VT_POOL_BYPASS=1 OTHER=2", "exact='A=two words' -B"),
-                stats="VT_POOL_STATS=1",
-                counters=(r"hits=(\d+)",),
+                said=Options(
+                    cwd=Path("/project/work"),
+                    framework="doctest",
+                    profile="vt",
+                    order=OrderKind.RAND,
+                    seed=7,
+                    case=("SHIPPED*", "bf16"),
+                    victim="SHIPPED",
+                    outputs=(OutputSpec(glob="*.bin", dtype="f32"), OutputSpec(glob="x", dtype="bf16")),
+                    requires=(Path("/project/data/weights.bin"), Path("/abs")),
+                    before=("rm", "-f", "a b"),
+                    fresh_check=("ninja", "-n"),
+                    timeout=1800,
+                    grace=5,
+                    keep_env=("MALLOC_CONF",),
+                    arm=("bypass=VT_POOL_BYPASS=1 OTHER=2", "exact='A=two words' -B"),
+                    stats="VT_POOL_STATS=1",
+                    counter=(r"hits=(\d+)",),
+                ),
             ),
-            TargetConfig(name="plain", command=("test_plain",), directory=Path("/project")),
+            TargetConfig(name="plain", command=("test_plain",), said=Options(cwd=Path("/project"))),
         ),
-        lock=LockConfig(paths=(Path("/project/gpu.lock"), Path("/var/lock/other")), wait_seconds=2700),
-        disk=DiskConfig(floor_bytes=2**31, need_bytes=34 * 10**9),
-        memory=MemoryConfig(floor_bytes=2**29),
-        run=RunConfig(repeat=3, budget_seconds=7200, confidence=0.99, max_runs=2, jobs=4),
+        said=Options(
+            lock=(Path("/project/gpu.lock"), Path("/var/lock/other")),
+            lock_wait=2700,
+            disk_floor=2**31,
+            need=34 * 10**9,
+            memory_floor=2**29,
+            repeat=3,
+            budget=7200,
+            confidence=0.99,
+            max_runs=2,
+            jobs=4,
+        ),
     )
 
 
 def test_arms_of_the_file_mean_what_the_flags_mean() -> None:
     target = config_of(WHOLE).targets[0]
-    profile = custom_profile(None, target.arms, target.stats, target.counters)
+    profile = custom_profile(None, target.said.arm, target.said.stats, target.said.counter)
     assert [dict(arm.environment.set) for arm in profile.arms] == [
         {"VT_POOL_BYPASS": "1", "OTHER": "2"},
         {"A": "two words"},
@@ -311,14 +314,14 @@ def test_arms_of_the_file_mean_what_the_flags_mean() -> None:
 def test_a_tilde_is_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/someone")
     config = config_of('[lock]\npaths = "~/gpu.lock"\n[target.a]\ncommand = "~/bin/t"\ncwd = "~"\n')
-    assert config.lock.paths == (Path("/home/someone/gpu.lock"),)
+    assert config.said.lock == (Path("/home/someone/gpu.lock"),)
     assert config.targets[0].command == ("/home/someone/bin/t",)
-    assert config.targets[0].directory == Path("/home/someone")
+    assert config.targets[0].said.cwd == Path("/home/someone")
 
 
 def test_no_lock_paths_and_no_word_about_them_are_told_apart() -> None:
-    assert config_of("[lock]\npaths = []").lock.paths == ()
-    assert config_of("").lock.paths is None
+    assert config_of("[lock]\npaths = []").said.lock == ()
+    assert config_of("").said.lock is None
 
 
 @pytest.mark.parametrize(
@@ -419,9 +422,9 @@ def project(tmp_path: Path) -> Path:
 def test_the_nearest_file_up_to_the_repository_is_read(project: Path) -> None:
     (project / "pooldiag.toml").write_text("[run]\nmax_runs = 1\n")
     found = find_config(project / "src/deep")
-    assert (found.folder, found.files, found.run.max_runs) == (project, (project / "pooldiag.toml",), 1)
+    assert (found.folder, found.files, found.said.max_runs) == (project, (project / "pooldiag.toml",), 1)
     (project / "src/pooldiag.toml").write_text("[run]\nmax_runs = 2\n")
-    assert find_config(project / "src/deep").run.max_runs == 2
+    assert find_config(project / "src/deep").said.max_runs == 2
 
 
 def test_nothing_above_the_repository_is_read(project: Path) -> None:
@@ -437,7 +440,7 @@ def test_outside_any_repository_the_search_ends_at_the_root() -> None:
 def test_pyproject_is_read_when_it_has_our_table_and_passed_by_when_not(project: Path) -> None:
     (project / "pyproject.toml").write_text("[tool.pooldiag.run]\nmax_runs = 3\n")
     (project / "src/pyproject.toml").write_text("[project]\nname = 'pooldiag-user'\n")
-    assert find_config(project / "src/deep").run.max_runs == 3
+    assert find_config(project / "src/deep").said.max_runs == 3
 
 
 def test_a_broken_pyproject_that_does_not_mention_us_is_none_of_our_business(project: Path) -> None:
@@ -453,10 +456,8 @@ def test_where_both_files_say_the_same_pooldiag_toml_is_right(project: Path) -> 
         "[tool.pooldiag.target.a]\ncommand = 'shared'\nseed = 7\n[tool.pooldiag.target.b]\ncommand = 'b'\n"
     )
     found = find_config(project)
-    assert found.run == RunConfig(max_runs=1, repeat=5)
-    assert found.lock.wait_seconds == 3
-    assert found.disk.floor_bytes == 1
-    assert [(target.name, target.command, target.seed) for target in found.targets] == [
+    assert found.said == Options(max_runs=1, repeat=5, lock_wait=3, disk_floor=1)
+    assert [(target.name, target.command, target.said.seed) for target in found.targets] == [
         ("a", ("own",), None),
         ("b", ("b",), None),
     ]
@@ -479,7 +480,7 @@ def test_bytes_that_are_no_utf8_are_told_with_their_line(project: Path) -> None:
     with pytest.raises(UsageError, match=r"pooldiag\.toml:2: byte 0xe9 is not UTF-8"):
         find_config(project)
     path.write_bytes("[run]\r\nmax_runs = 1\r\n".encode("utf-8-sig"))  # what an editor on another system may save
-    assert find_config(project).run.max_runs == 1
+    assert find_config(project).said.max_runs == 1
 
 
 def test_a_file_that_cannot_be_read_is_a_usage_error(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -497,12 +498,12 @@ def test_a_file_named_by_the_user_must_be_there_and_say_something(project: Path)
     with pytest.raises(UsageError, match="no such file"):
         read_config(project / "other.toml")
     (project / "other.toml").write_text("[run]\nmax_runs = 4\n")
-    assert read_config(project / "other.toml").run.max_runs == 4
+    assert read_config(project / "other.toml").said.max_runs == 4
     (project / "pyproject.toml").write_text("[tool.black]\n")
     with pytest.raises(UsageError, match=r"no table \[tool\.pooldiag\]"):
         read_config(project / "pyproject.toml")
     (project / "pyproject.toml").write_text("[tool.pooldiag.run]\nmax_runs = 5\n")
-    assert read_config(project / "pyproject.toml").run.max_runs == 5
+    assert read_config(project / "pyproject.toml").said.max_runs == 5
 
 
 # TARGET

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pooldiag.attribution.mechanisms import MECHANISMS
-from pooldiag.config import parse_config, parse_pyproject
+from pooldiag.config.file import parse_config, parse_pyproject
 from pooldiag.model.arms import Role
 from tests.cli.command import environment
 from tests.pages import (

@@ -8,7 +8,7 @@ from pooldiag.errors import ExitCode
 
 
 def main() -> None:
-    """Run the command line. What is no error of the user's is a bug, and keeps its traceback."""
+    """Run the command line. What is not an error of the user's is a bug, and keeps its traceback."""
     open_standard_streams()
     try:
         sys.exit(exit_code_of_words())

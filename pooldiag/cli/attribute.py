@@ -1,21 +1,62 @@
-"""`pooldiag attribute`: parse, wire, save, print."""
+"""`pooldiag attribute`: its flags, parse, wire, save, print.
 
-from pooldiag.cli.flags import AttributeFlags
-from pooldiag.cli.options import taking
+What a run needs, and `--help` or `--dry-run` does not, is imported only where it is used.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pooldiag.cli.target import flags
+from pooldiag.cli.target.flags import ARMS, Invocation, panel
 from pooldiag.errors import ExitCode
 
+if TYPE_CHECKING:
+    from pooldiag.diagnose.tools import Tools
+    from pooldiag.model.reports import AttributeReport
+    from pooldiag.model.settings import AttributeSettings
 
-@taking(AttributeFlags)
-def attribute(flags: AttributeFlags) -> ExitCode:
+OPTIONS = (
+    *flags.ONE_ORDER,
+    *flags.what_runs(victim="The case that the verdict is about."),
+    *flags.SWITCHES,
+    *panel(ARMS, "confidence", "budget", "max_runs", "repeat"),
+    *flags.ALL_RUNS,
+)
+
+
+def attribute(given: Invocation) -> ExitCode:
     """Run TARGET under arms that take its pool away piece by piece, and say which mechanism the runs establish.
 
     Exit code: 0 nothing red; 1 red, and the mechanism is established; 3 red, unresolved; 4 blocked; 2 usage.
     """
-    # What a run needs, and `--help` or `--dry-run` does not, is imported only here.
-    if flags.dry_run:
-        from pooldiag.cli.plan import say_plan  # noqa: PLC0415
+    from pooldiag.cli.target.decisions import configuration, decide  # noqa: PLC0415 - as said above
 
-        return say_plan(flags)
-    from pooldiag.cli.attribution import run_attribute  # noqa: PLC0415
+    given = flags.with_environment(given)
+    config = configuration(given.said, Path.cwd())
+    decided = decide(given, config, invocation=given.line("attribute", OPTIONS))
+    settings = decided.settings
+    if given.said.dry_run:
+        from pooldiag.cli.target.plan import arm_lines, say_plan  # noqa: PLC0415
 
-    return run_attribute(flags)
+        return say_plan(decided, f"{settings.order}", ["", _strategy(settings), *arm_lines(settings)])
+    from pooldiag.cli.target.wiring import run_target  # noqa: PLC0415
+    from pooldiag.diagnose import attribute as driver  # noqa: PLC0415
+
+    def work(tools: "Tools", keep: "Callable[[AttributeReport], None]") -> None:
+        for report in driver.attribute(settings, tools):
+            keep(report)
+
+    return run_target(work, decided, command="attribute")
+
+
+def _strategy(settings: "AttributeSettings") -> str:
+    from pooldiag.model.settings import BASELINE_RUNS  # noqa: PLC0415
+
+    if settings.repeat is not None:
+        return f"The baseline runs {settings.repeat}x; once something is red, so does every arm."
+    most = f"{settings.max_runs} runs at most"
+    return f"The baseline runs {BASELINE_RUNS}x; what the runs show says which arm is next, {most}."
+
+
+COMMAND = flags.subcommand(attribute, OPTIONS)

@@ -8,15 +8,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from pooldiag.cli.options import taking
+from pooldiag.cli.parser import Argument, Subcommand, panel_of
 from pooldiag.cli.problems import tell
-from pooldiag.cli.streams import complain, say
+from pooldiag.cli.streams import JSON, complain, form_of, say_report
+from pooldiag.config.kinds import NAME, TEXT, choice
+from pooldiag.config.options import options_of, several, single, switch, switch_if_any
 from pooldiag.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -27,10 +26,6 @@ if TYPE_CHECKING:
 PROBLEMS_TOLD = 20
 _PICTURES = (".svg", ".png")
 _MOST_ELEMENTS = 2**63
-
-_READ = partial(typer.Option, rich_help_panel="How files are read")
-_ASKED = partial(typer.Option, rich_help_panel="What is asked")
-_SHOWN = partial(typer.Option, rich_help_panel="What is shown")
 
 
 class ByteOrderName(StrEnum):
@@ -44,63 +39,48 @@ class ByteOrderName(StrEnum):
 class CensusFlags:
     """What may be typed after `pooldiag census`. None, empty and False: not given."""
 
-    files: Annotated[
-        tuple[str, ...],
-        typer.Argument(
-            metavar="FILE...",
-            help="Tensor files, folders with tensor files, or - for standard input.",
-            show_default=False,
-        ),
-    ] = ()
-    dtype: Annotated[
-        str | None,
-        _READ(
-            metavar="TYPE",
-            help="Element type of files that do not say it: f64 f32 f16 bf16 e4m3fn e4m3fnuz e5m2 e5m2fnuz e8m0 e2m1 "
-            "i8 u8 i16 u16 i32 u32 i64 u64 bool.",
-        ),
-    ] = None
-    shape: Annotated[
-        str | None, _READ(metavar="SIZES", help="Shape of a raw file, the last axis the fastest: 4,8,16.")
-    ] = None
-    offset: Annotated[str | None, _READ(metavar="SIZE", help="Bytes before the first element of a raw file.")] = None
-    byte_order: Annotated[ByteOrderName | None, _READ(help="Of a raw file (default: little).")] = None
-    input_format: Annotated[
-        str | None, _READ(metavar="NAME", help="raw, npy, npz, safetensors, gguf or torch; found by itself.")
-    ] = None
-    tensor: Annotated[
-        tuple[str, ...], _READ(metavar="PATTERN", help="Count only these tensors; * and ? as in a shell.")
-    ] = ()
-    guess: Annotated[bool, _ASKED("--guess", help="Try every element type, and say which one fits and why.")] = False
-    against: Annotated[str | None, _ASKED(metavar="REF", help="Compare with a file or folder, element by element.")] = (
-        None
+    files: tuple[str, ...] = ()
+    dtype: str | None = single(TEXT, "Element type of files that do not say it: {types}.", metavar="TYPE")
+    shape: str | None = single(TEXT, "Shape of a raw file, the last axis the fastest: 4,8,16.", metavar="SIZES")
+    offset: str | None = single(TEXT, "Bytes before the first element of a raw file.", metavar="SIZE")
+    byte_order: ByteOrderName | None = single(choice(ByteOrderName), "Of a raw file (default: little).")
+    input_format: str | None = single(TEXT, "{files}; found by itself.", metavar="NAME")
+    tensor: tuple[str, ...] = several(TEXT, "Count only these tensors; * and ? as in a shell.", metavar="PATTERN")
+    guess: bool = switch("Try every element type, and say which one fits and why.")
+    against: str | None = single(TEXT, "Compare with a file or folder, element by element.", metavar="REF")
+    sha256: bool = switch("Hash the elements, too.")
+    watch: str | None = single(TEXT, "Count each file that appears in DIR from now on, until Ctrl-C.", metavar="DIR")
+    watch_for: str | None = single(TEXT, "Watch no longer than that.", metavar="TIME")
+    save: str | None = single(
+        TEXT, "Save a map of NaN and infinities of one tensor: map.svg or map.png.", metavar="PATH"
     )
-    sha256: Annotated[bool, _ASKED("--sha256", help="Hash the elements, too.")] = False
-    watch: Annotated[
-        str | None, _ASKED(metavar="DIR", help="Count each file that appears in DIR from now on, until Ctrl-C.")
-    ] = None
-    watch_for: Annotated[str | None, _ASKED(metavar="TIME", help="Watch no longer than that.")] = None
-    save: Annotated[
-        str | None, _SHOWN(metavar="PATH", help="Save a map of NaN and infinities of one tensor: map.svg or map.png.")
-    ] = None
-    picture: Annotated[
-        bool | None,
-        _SHOWN(
-            "--picture/--no-picture",
-            help="Show where NaN and infinities are (default: in a table, if there are some).",
-            show_default=False,
-        ),
-    ] = None
-    json: Annotated[bool, _SHOWN("--json", help="Print the report as JSON.")] = False
-    quiet: Annotated[bool, _SHOWN("--quiet", "-q", help="No progress.")] = False
+    picture: bool | None = switch_if_any(
+        "Show where NaN and infinities are (default: in a table, if there are some).", off="--no-picture"
+    )
+    format: str | None = single(NAME, "How the report is printed: {formats}.")
+    json: bool = switch("Print the report as JSON: --format json.")
+    quiet: bool = switch("No progress.", short="-q")
 
     @property
     def shows_map(self) -> bool:
         """Whether a map is in the report."""
-        return not self.json if self.picture is None else self.picture
+        return self.form != JSON if self.picture is None else self.picture
+
+    @property
+    def form(self) -> str:
+        """The format of the report."""
+        return form_of(self.format, json=self.json)
 
 
-@taking(CensusFlags)
+_OF_CENSUS = options_of(CensusFlags)
+
+OPTIONS = (
+    *panel_of(_OF_CENSUS, "How files are read", "dtype", "shape", "offset", "byte_order", "input_format", "tensor"),
+    *panel_of(_OF_CENSUS, "What is asked", "guess", "against", "sha256", "watch", "watch_for"),
+    *panel_of(_OF_CENSUS, "What is shown", "save", "picture", "format", "json", "quiet"),
+)
+
+
 def census(flags: CensusFlags) -> ExitCode:
     """Count NaN, infinities and zeros in tensor files, name their bit patterns and places, and say what they show.
 
@@ -125,7 +105,8 @@ def census(flags: CensusFlags) -> ExitCode:
     counter.show("")
     report = replace(counter.report(), partial=interrupted)
     _tell_problems(report)
-    _print(report, as_json=flags.json)
+    if flags.form == JSON or report.files or report.guesses:
+        say_report(report, flags.form)
     if interrupted:
         raise KeyboardInterrupt
     if report.problems:  # what could not be read outranks what was found
@@ -187,13 +168,13 @@ def _shape(text: str) -> tuple[int, ...]:
 
 
 def _offset(text: str) -> int:
-    from pooldiag.config import parse_size  # noqa: PLC0415 - most have none
+    from pooldiag.config.quantities import parse_size  # noqa: PLC0415 - most have none
 
     return parse_size(text, what="--offset")
 
 
 def _seconds(text: str) -> float:
-    from pooldiag.config import parse_duration  # noqa: PLC0415 - most have none
+    from pooldiag.config.quantities import parse_duration  # noqa: PLC0415 - most have none
 
     return parse_duration(text, what="--watch-for")
 
@@ -265,17 +246,6 @@ def _tell_problems(report: "CensusReport") -> None:
         complain(f"pooldiag: {more} more problems; --json tells them all\n")
 
 
-def _print(report: "CensusReport", *, as_json: bool) -> None:
-    from pooldiag.render import RENDERERS, Page  # noqa: PLC0415
-
-    if as_json:
-        say(RENDERERS["json"](report, Page()))
-    elif report.files or report.guesses:
-        from pooldiag.cli.pages import page_of_stdout  # noqa: PLC0415 - a machine does not wait for it
-
-        say(RENDERERS["table"](report, page_of_stdout()))
-
-
 def _progress(*, quiet: bool) -> Callable[[str], object]:
     """Return what shows on one line of a terminal what is being counted; an empty text clears it."""
     if quiet or not sys.stderr.isatty() or os.environ.get("TERM", "dumb") == "dumb":
@@ -287,3 +257,18 @@ def _progress(*, quiet: bool) -> Callable[[str], object]:
         complain(f"\r\x1b[K{visible(text, unicode=False)[: columns - 1]}")
 
     return show
+
+
+COMMAND = Subcommand(
+    flags=CensusFlags,
+    work=census,
+    options=OPTIONS,
+    arguments=(
+        Argument(
+            name="files",
+            metavar="FILE...",
+            help="Tensor files, folders with tensor files, or - for standard input.",
+            many=True,
+        ),
+    ),
+)

@@ -1,4 +1,4 @@
-"""What goes wrong, as the user is told it: one line for the problem, one for what to do."""
+"""What goes wrong, as the user reads it: one line for the problem, one for what to do."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,9 +8,8 @@ from pooldiag.errors import ExitCode, PooldiagError, UsageError
 
 
 def exit_code_of(work: Callable[[], ExitCode]) -> ExitCode:
-    """Do the work of a command; tell what the user can act on, and return the exit code of it."""
+    """Do the work of a command; print what the user can act on, and return the exit code of it."""
     try:
-        _require_directory()
         return work()
     except PooldiagError as error:
         tell(error)
@@ -20,7 +19,7 @@ def exit_code_of(work: Callable[[], ExitCode]) -> ExitCode:
         return ExitCode.INTERRUPTED
 
 
-def _require_directory() -> None:
+def require_directory() -> None:
     """Raise UsageError where every relative path would be lost."""
     try:
         Path.cwd()
@@ -30,7 +29,7 @@ def _require_directory() -> None:
 
 def tell(error: PooldiagError) -> None:
     """Print a problem and its hint on stderr; text from outside cannot move the cursor."""
-    from pooldiag.render import visible  # noqa: PLC0415 - nothing is to be told when all goes well
+    from pooldiag.render import visible  # noqa: PLC0415 - nothing is to be said when all goes well
 
     complain(f"pooldiag: {visible(error.problem)}\n")
     if error.hint is not None:

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pooldiag.model.arms import Arm
-from pooldiag.model.bisections import BisectReport, OrdersReport, Probed
-from pooldiag.model.cases import Order
-from pooldiag.model.reports import AttributeReport
+if TYPE_CHECKING:  # a framework says which case runs, and `--help` which frameworks there are: neither needs a report
+    from pooldiag.model.arms import Arm
+    from pooldiag.model.bisections import BisectReport, OrdersReport, Probed
+    from pooldiag.model.cases import Order
+    from pooldiag.model.reports import AttributeReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +33,7 @@ class LockHeld:
 class Planned:
     """The arms that can run, and how many cases each of them runs (None: not known)."""
 
-    arms: tuple[Arm, ...]
+    arms: "tuple[Arm, ...]"
     cases: int | None
 
 
@@ -41,7 +43,7 @@ class RunStarted:
 
     run: str
     number: int
-    arm: Arm
+    arm: "Arm"
     cases: int | None
 
 
@@ -77,7 +79,7 @@ class Searching:
     cases_run: int = 0
     most_left: int | None = None
     victim: str | None = None
-    probed: Probed | None = None
+    probed: "Probed | None" = None
     recalled: bool = False
     red_with: int | None = None
     green_with: int | None = None
@@ -87,7 +89,7 @@ class Searching:
 class OrderStarted:
     """The next order is to be run: the `number`th of `of`, from 1."""
 
-    order: Order
+    order: "Order"
     number: int
     of: int
 
@@ -96,7 +98,7 @@ class OrderStarted:
 class Reported:
     """A run finished, and this is the report so far."""
 
-    report: AttributeReport | BisectReport | OrdersReport
+    report: "AttributeReport | BisectReport | OrdersReport"
 
 
 Event = LockWait | LockHeld | Planned | RunStarted | CaseStarted | RunEnded | Searching | OrderStarted | Reported

@@ -8,7 +8,7 @@ from pooldiag.errors import UsageError
 from pooldiag.model.arms import Canary, CanaryRule, Role
 from pooldiag.model.words import nearest
 from pooldiag.profiles.switches import role_named
-from pooldiag.profiles.tables import Table
+from pooldiag.toml_tables import TomlTable
 
 FACTS = ("fresh", "freed", "handed", "again")
 """What `_heap_canary.py` prints of every block size; its own words for them stand there."""
@@ -20,7 +20,7 @@ _ALLOCATORS = {
 }
 
 
-def load_canary(table: Table) -> Canary:
+def load_canary(table: TomlTable) -> Canary:
     """Read the table `canary` of a profile."""
     table.only(("allocator", "preload", "arms"))
     allocator = table.text("allocator")
@@ -37,7 +37,7 @@ def load_canary(table: Table) -> Canary:
     return Canary(argv=argv, rules=rules, preload=table.text_if_any("preload"))
 
 
-def _rule(table: Table, role: Role) -> CanaryRule:
+def _rule(table: TomlTable, role: Role) -> CanaryRule:
     table.only((*FACTS, "partly", "inert"))
     expects = tuple((fact, _values(table, fact)) for fact in table.values if fact in FACTS)
     if not expects:
@@ -45,7 +45,7 @@ def _rule(table: Table, role: Role) -> CanaryRule:
     return CanaryRule(role=role, expects=expects, partly=table.text_if_any("partly"), inert=table.text_if_any("inert"))
 
 
-def _values(table: Table, fact: str) -> tuple[str, ...]:
+def _values(table: TomlTable, fact: str) -> tuple[str, ...]:
     values = table.texts(fact)
     for value in values or ("",):
         if _VALUE.fullmatch(value) is None:

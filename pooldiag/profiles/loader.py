@@ -17,7 +17,7 @@ from pooldiag.profiles.switches import (
     in_order,
     role_named,
 )
-from pooldiag.profiles.tables import Table
+from pooldiag.toml_tables import TomlTable
 
 _ARM_KEYS = ("set", "unset", "arguments", "proof", "banner", "source", "confidence", "caveat", "one_sided")
 
@@ -28,7 +28,7 @@ def load_profile(text: str, *, name: str) -> AllocatorProfile:
     """Read the TOML text of the profile `name`. Raises UsageError for anything that is not as it should be."""
     where = f"profile {name}"
     try:
-        top = Table(where=where, values=tomllib.loads(text)).only({*_keys(AllocatorProfile), "late"} - {"name"})
+        top = TomlTable(where=where, values=tomllib.loads(text)).only({*_keys(AllocatorProfile), "late"} - {"name"})
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{where}: not TOML: {error}") from error
     profile = AllocatorProfile(
@@ -57,7 +57,7 @@ def _keys(kind: type) -> frozenset[str]:
     return frozenset(field.name for field in fields(kind))
 
 
-def _if_any(table: Table, key: str, read: Callable[[Table], _T]) -> _T | None:
+def _if_any(table: TomlTable, key: str, read: Callable[[TomlTable], _T]) -> _T | None:
     """Read a table that may be absent."""
     return read(table.table(key)) if key in table.values else None
 
@@ -72,12 +72,12 @@ def _check(profile: AllocatorProfile, *, where: str) -> None:
         raise UsageError(f"{where}: has arms, and says that no switch exists", hint="leave no_switch out")
 
 
-def _arms(table: Table, *, late: bool) -> list[Arm]:
+def _arms(table: TomlTable, *, late: bool) -> list[Arm]:
     arms = [_arm(table.table(role).only(_ARM_KEYS), role_named(role, where=table.where)) for role in table.values]
     return [replace(arm, late=late) for arm in arms]
 
 
-def _arm(table: Table, role: Role) -> Arm:
+def _arm(table: TomlTable, role: Role) -> Arm:
     environment, arguments = _environment(table), table.texts("arguments")
     if not (environment.set or environment.unset or arguments):
         raise UsageError(f"{table.where}: changes nothing", hint="expected set, unset or arguments")
@@ -94,14 +94,14 @@ def _arm(table: Table, role: Role) -> Arm:
     )
 
 
-def _confidence(table: Table) -> Confidence:
+def _confidence(table: TomlTable) -> Confidence:
     text = table.text("confidence")
     if text not in set(Confidence):
         raise UsageError(f"{table.where}: no confidence {text!r}", hint=f"one of: {', '.join(Confidence)}")
     return Confidence(text)
 
 
-def _banner(table: Table) -> BannerRule:
+def _banner(table: TomlTable) -> BannerRule:
     table.only(_keys(BannerRule))
     return BannerRule(
         pattern=check_banner(table.text("pattern"), where=table.where),
@@ -110,24 +110,24 @@ def _banner(table: Table) -> BannerRule:
     )
 
 
-def _linkage(table: Table) -> Linkage:
+def _linkage(table: TomlTable) -> Linkage:
     table.only(_keys(Linkage))
     return Linkage(library=table.text("library"), instead=table.texts("instead"), symbols=table.texts("symbols"))
 
 
-def _environment(table: Table) -> Environment:
+def _environment(table: TomlTable) -> Environment:
     environment = Environment(set=table.pairs("set"), unset=table.texts("unset"))
     return check_environment(environment, where=table.where)
 
 
-def _proof(table: Table, role: Role) -> CounterRule:
+def _proof(table: TomlTable, role: Role) -> CounterRule:
     """Read a rule; under a NaN fill it speaks for the bypass beneath and not for the fill."""
     table.only(("counter", "equals"))
     sufficient = role is not Role.POISON_N
     return CounterRule(counter=table.text("counter"), equals=table.integer("equals"), sufficient=sufficient)
 
 
-def _counters(table: Table) -> tuple[PoolCounter, ...]:
+def _counters(table: TomlTable) -> tuple[PoolCounter, ...]:
     return tuple(check_counter(name, table.text(name), where=f"{table.where}: {name}") for name in table.values)
 
 

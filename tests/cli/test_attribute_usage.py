@@ -1,5 +1,6 @@
 """What is typed wrong gets one clear line; what is typed right is what happens."""
 
+import json
 import re
 import struct
 import subprocess
@@ -41,6 +42,13 @@ def test_a_script_around_a_binary_can_be_told_its_framework(blind: Path, tmp_pat
     assert arm(report, "bypass")["acted"] == "proven"  # its counter says so
     assert arm(report, "exact")["acted"] == "unproven"  # a script's text cannot be searched
     assert report["status"] == "unresolved"
+
+
+def test_a_report_is_printed_in_the_format_that_is_named(tmp_path: Path) -> None:
+    target = script(tmp_path, "exit 0")
+    report = json.loads(attribute("--quiet", "--format=json", target, cwd=tmp_path).out)
+    assert (report["command"], report["status"]) == ("attribute", "green")
+    assert attribute("-q", "--format", "table", target, cwd=tmp_path).out.startswith("Green: ")
 
 
 def elf32(folder: Path) -> Path:
@@ -132,7 +140,12 @@ def test_a_flag_of_the_targets_own_that_would_fight_ours_is_refused_by_name(
         (("attribute", "--seed=x", "x"), "invalid value for '--seed': ", "pooldiag attribute --help"),
         (("attribute", "--seed=-1", "x"), "invalid value for '--seed': ", "pooldiag attribute --help"),
         (("attribute", "--order=up", "x"), "'up' is not one of 'file', 'name', 'suite', 'rand'", "--help"),
-        (("attribute", "--seed"), "option '--seed' requires an argument", "pooldiag --help"),
+        (("attribute", "--seed"), "option '--seed' requires an argument", "pooldiag attribute --help"),
+        (("attribute", "--no-lock=1", "x"), "option '--no-lock' does not take a value", "pooldiag attribute --help"),
+        (("attribute", "-qx", "x"), "no such option: -x", "pooldiag attribute --help"),
+        (("attribute", "--ordr=file", "x"), "no such option: --ordr (Possible options: --order)", "--help"),
+        (("bisect", "-j0", "x"), "invalid value for '--jobs': '0' is not a whole number, 1 or more", "bisect --help"),
+        (("attribute", "--confidence=x", "x"), "invalid value for '--confidence': 'x' is not a number", "--help"),
         (("profiles", "vt", "glibc"), "got unexpected extra argument(s) (glibc)", "pooldiag profiles --help"),
         (("--nonsense",), "no such option: --nonsense", "pooldiag --help"),
         (("atribute", "x"), "'atribute' is no command", "nearest: attribute"),

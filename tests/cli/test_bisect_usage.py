@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from pooldiag.cli.search_flags import BisectFlags
-from pooldiag.cli.searches import decide_bisect
-from pooldiag.cli.sequences import read_sequence
+from pooldiag.cli.bisect import COMMAND, decide_bisect, read_sequence
+from pooldiag.model.settings import BisectSettings
 from tests.cli.command import FLOORS, Said, diagnose, environment, one_problem, script
 
 VICTIM = "bf16 production forward, one layer (CPU backend)"
@@ -52,6 +51,12 @@ def fact(plan: str, name: str) -> str:
     """Return one line of the head of a plan, without its name."""
     (line,) = (line for line in plan.splitlines() if line.startswith(f"{name:<11}"))
     return line[11:]
+
+
+def settings_of(*words: str) -> BisectSettings:
+    """Return what such words decide."""
+    settings, _ = decide_bisect(COMMAND.read(words))
+    return settings
 
 
 # Words
@@ -146,10 +151,8 @@ def test_further_commands_can_be_made_of_what_was_typed(
     blind: Path, report: Reporter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    flags = BisectFlags(
-        target=str(blind), arguments=("-x",), no_lock=True, all=True, jobs=2, resume_from=report("bisect"), quiet=True
-    )
-    settings = decide_bisect(flags).settings
+    resumed = f"--resume-from={report('bisect')}"
+    settings = settings_of("--jobs=2", "--quiet", "--all", "--no-lock", resumed, str(blind), "-x")
     assert settings.invocation.having("--jobs=3") == f"pooldiag bisect --no-lock --all --jobs=3 {blind} -x"
     assert settings.common.invocation.having("--repeat=3") == f"pooldiag attribute --no-lock --repeat=3 {blind} -x"
     assert settings.common.invocation.directory == tmp_path
@@ -167,7 +170,7 @@ def test_commands_made_of_a_report_are_right_where_they_are_typed_now(
         ("./test", f"pooldiag attribute --cwd={tmp_path} --no-lock {tmp_path}/test"),
     ):
         folder = report(invocation={"options": ["--no-lock"], "target": [target], "directory": str(tmp_path)})
-        settings = decide_bisect(BisectFlags(target=str(folder))).settings
+        settings = settings_of(str(folder))
         assert settings.common.invocation.having() == line
         assert settings.invocation.having() == f"pooldiag bisect {folder}"
 

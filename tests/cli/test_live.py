@@ -8,7 +8,7 @@ import pyte
 import pytest
 from rich.console import Console
 
-from pooldiag.cli.live import LiveView, PlainView, QuietView, View, view_for
+from pooldiag.cli.target.live import LiveView, PlainView, QuietView, view_for
 from pooldiag.model.arms import Role
 from pooldiag.model.bisections import Probed
 from pooldiag.model.events import (
@@ -188,7 +188,7 @@ def test_between_runs_it_says_so() -> None:
 
 
 @pytest.mark.parametrize("view", [LiveView(Screen(stream=Gone()).console()), PlainView(Console(file=Gone()))])
-def test_a_terminal_that_is_gone_stops_nothing(view: View) -> None:
+def test_a_terminal_that_is_gone_stops_nothing(view: QuietView) -> None:
     with view:
         for event in (PLANNED, WAIT, STARTED, CASE, Reported(report=after(2))):
             view.told(event)

@@ -1,17 +1,36 @@
-"""The report of an earlier diagnosis, read back: what was run, how it was asked for, and which reds it showed."""
+"""An earlier diagnosis: its report, read back, what it was asked, and the folder of one that was interrupted."""
 
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pooldiag.attribution.signatures import saved_place
+from pooldiag.cli.parser import WordReader
+from pooldiag.cli.target.flags import Invocation
+from pooldiag.config.kinds import PATH
+from pooldiag.config.options import OPTIONS, Option, Options, options_with
 from pooldiag.errors import UsageError
-from pooldiag.execute.evidence import REPORT
+from pooldiag.execute.evidence import FOLDER, REPORT, unfinished
 from pooldiag.model.arms import Role
 from pooldiag.model.readings import Signature, SignatureKind
 from pooldiag.model.schema import SCHEMA
+
+BISECT = "bisect"
+
+_FOLDER_HINT = "name the evidence folder of a bisection"
+_REPLACED = {
+    "sequence": {"order", "seed", "victim"},
+    "order": {"seed", "sequence"},
+    "lock": {"no_lock"},
+    "no_lock": {"lock"},
+}
+"""What is said now, and what of an earlier command would contradict it."""
+
+_OF_THE_ARMS = {"budget", "search_runs"}
+"""What `attribute` may spend is not a bound of a search."""
 
 _NO_REPORT = "name the report.json of a diagnosis, or its evidence folder"
 _OTHERS = {
@@ -49,7 +68,7 @@ def report_at(path: Path) -> Path | None:
 
 
 def read_report(path: Path) -> EarlierReport:
-    """Read a report; UsageError when it is none, or says nothing that could be run again."""
+    """Read a report; UsageError when it is not one, or says nothing that could be run again."""
     document = _document(path)
     command = document.get("command")
     if not isinstance(command, str) or not str(document.get("schema", "")).startswith(SCHEMA.rpartition("/")[0]):
@@ -92,7 +111,7 @@ def _read(document: dict[str, Any], path: Path, command: str) -> EarlierReport:
 
 
 def _reconstructed(document: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Tell from the facts of a run how it was asked for: a report of an older version does not say it."""
+    """Say from the facts of a run how it was asked for: a report of an older version does not say it."""
     target = document["target"]
     said = {name: target.get(name) for name in ("framework", "order", "seed")} | {"cwd": target.get("directory")}
     options = [f"--{name}={value}" for name, value in said.items() if value is not None]
@@ -104,11 +123,11 @@ def _reconstructed(document: dict[str, Any], path: Path) -> dict[str, Any]:
 def _signatures(document: dict[str, Any]) -> Iterator[Signature]:
     """Yield the main red, then the others: each within its own verdict, or (of `bisect`) bare."""
     others = [other.get("signature", other) for other in document.get("others") or ()]
-    for told in (document.get("signature"), *others):
-        if told is not None:
-            kind, case = SignatureKind(told["kind"]), _text(told.get("case"))
-            place = saved_place(_text(told.get("place")), kind=kind, case=case)
-            yield Signature(kind=kind, signal=_text(told.get("signal")), case=case, place=place)
+    for red in (document.get("signature"), *others):
+        if red is not None:
+            kind, case = SignatureKind(red["kind"]), _text(red.get("case"))
+            place = saved_place(_text(red.get("place")), kind=kind, case=case)
+            yield Signature(kind=kind, signal=_text(red.get("signal")), case=case, place=place)
 
 
 def _hidden_by(document: dict[str, Any]) -> str | None:
@@ -133,3 +152,75 @@ def _text(value: object) -> str | None:
 
 def _said(error: Exception) -> str:
     return f"no {error}" if isinstance(error, KeyError) else str(error)
+
+
+def repeated(given: Invocation, report: EarlierReport, taken: Iterable[Option]) -> Invocation:
+    """Return what the command of a report was asked, as far as this one takes it, with what is asked now over it."""
+    earlier = _options(report, {option.flag: option for option in taken})
+    if earlier.no_lock:  # it outranked a lock that the environment named
+        earlier = earlier.without({"lock"})
+    replaced = {other for name, others in _REPLACED.items() if given.said.says(name) for other in others}
+    target, *arguments = report.target
+    return Invocation(
+        target=target,
+        arguments=given.arguments or tuple(arguments),
+        said=given.said.over(earlier.without(replaced)),
+    )
+
+
+def _options(report: EarlierReport, taken: dict[str, Option]) -> Options:
+    """Return what the options of a report say; UsageError for one that no command of this version has."""
+    words = []
+    for word in report.options:
+        flag, _, text = word.partition("=")
+        if flag not in {option.flag for option in OPTIONS.values()}:
+            raise _not_of_this_version(report, f"the option {flag} is not known")
+        option = taken.get(flag)
+        if option is None or (report.command != BISECT and option.name in _OF_THE_ARMS):
+            continue
+        words.append(f"{flag}={report.directory / text}" if option.kind is PATH else word)
+    reader = WordReader(taken.values(), words)
+    try:
+        reader.take_options(among=False)
+    except UsageError as error:
+        raise _not_of_this_version(report, error.problem) from error
+    return options_with(reader.values, reader.words)
+
+
+def _not_of_this_version(report: EarlierReport, why: str) -> UsageError:
+    return UsageError(f"{report.path}: its command is none of this version: {why}", hint="name the target itself")
+
+
+def bisection_at(folder: Path) -> Path:
+    """Return a folder that the user names; UsageError when no bisection left it."""
+    if not folder.is_dir():
+        raise UsageError(f"--resume-from {folder}: no such folder", hint=_FOLDER_HINT)
+    report = report_at(folder)
+    if report is not None and read_report(report).command != BISECT:
+        raise UsageError(f"--resume-from {folder}: not of a bisection", hint=_FOLDER_HINT)
+    return Path.cwd() / folder
+
+
+def last_interrupted(program: Path) -> Path:
+    """Return the newest folder that a bisection of this program left unfinished; UsageError when there is none."""
+    found = unfinished(
+        Path.cwd(), command=BISECT, target=program.name, accepted=lambda folder: _may_be_of(folder, program)
+    )
+    if found is None:
+        raise UsageError(
+            f"--resume: {Path.cwd() / FOLDER} has no interrupted bisection of {program.name}",
+            hint="leave it out to begin anew",
+        )
+    return found
+
+
+def _may_be_of(folder: Path, program: Path) -> bool:
+    """Say whether a folder may be of this program, by its report: what was killed early left none, or half of one."""
+    path = report_at(folder)
+    if path is None:
+        return True
+    try:
+        report = read_report(path)
+    except UsageError:
+        return True
+    return os.path.realpath(report.directory / report.target[0]) == os.path.realpath(program)

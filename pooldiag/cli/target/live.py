@@ -2,10 +2,10 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from rich.console import Console, Group, OverflowMethod, RenderableType
 from rich.live import Live
@@ -49,15 +49,7 @@ SECONDS_BETWEEN_WAIT_LINES = 60.0
 Clock = Callable[[], float]
 
 
-class View(AbstractContextManager["View"], Protocol):
-    """A `Progress` that is on screen between entry and exit."""
-
-    def told(self, event: Event) -> None:
-        """Take notice of an event. Never raises."""
-        ...
-
-
-def view_for(console: Console, *, quiet: bool = False) -> View:
+def view_for(console: Console, *, quiet: bool = False) -> "QuietView":
     """Choose how to show progress on a console (of stderr): live needs a terminal that can move its cursor."""
     if quiet:
         return QuietView()
@@ -65,7 +57,7 @@ def view_for(console: Console, *, quiet: bool = False) -> View:
 
 
 class QuietView:
-    """Shows nothing."""
+    """A `Progress` that is on screen between entry and exit. This one shows nothing; the others say what they show."""
 
     def __enter__(self) -> Self:
         return self
@@ -76,10 +68,10 @@ class QuietView:
         """Do nothing."""
 
     def told(self, event: Event) -> None:
-        """Take no notice."""
+        """Take notice of an event. Never raises."""
 
 
-class PlainView:
+class PlainView(QuietView):
     """Writes one line for each event that matters: the lock being waited for (at once, then rarely), a finished run.
 
     A phase of a search has a line when it begins, and each of its runs one when it ends.
@@ -91,14 +83,6 @@ class PlainView:
         self._runs: set[str] = set()
         self._waited_at: float | None = None
         self._phase: str | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Do nothing: every line is complete."""
 
     def told(self, event: Event) -> None:
         """Write what the event is worth; a stream that is gone is no reason to stop the diagnosis."""
@@ -169,7 +153,7 @@ class _State:
 
 
 @dataclass(slots=True)
-class LiveView:
+class LiveView(QuietView):
     """Keeps a few lines and the table of arms up to date on a terminal, and leaves nothing behind.
 
     `told` only takes note; Rich's own thread draws.

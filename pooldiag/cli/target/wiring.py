@@ -12,13 +12,11 @@ from typing import Generic, TypeVar
 from rich.console import Console
 
 from pooldiag import __version__
-from pooldiag.cli.flags import RunFlags
-from pooldiag.cli.live import View, view_for
-from pooldiag.cli.pages import page_of_stdout
-from pooldiag.cli.settings import Decided
-from pooldiag.cli.streams import say
+from pooldiag.cli.streams import form_of, say_report
+from pooldiag.cli.target.decisions import Decided
+from pooldiag.cli.target.live import QuietView, view_for
 from pooldiag.diagnose.tools import Tools
-from pooldiag.errors import BlockedError, InterruptedRunError
+from pooldiag.errors import BlockedError, ExitCode, InterruptedRunError
 from pooldiag.execute.clock import SystemClock
 from pooldiag.execute.disk import SystemDisk
 from pooldiag.execute.evidence import EvidenceFolder
@@ -29,9 +27,12 @@ from pooldiag.execute.journal import Journal
 from pooldiag.execute.local_files import LocalFiles
 from pooldiag.execute.machine import age_seconds, commit_of, machine_report, sha256_of
 from pooldiag.execute.supervision import SupervisedExecutor, SupervisedLock, Supervisor
-from pooldiag.model.reports import TargetReport
+from pooldiag.model.attributions import Status
+from pooldiag.model.bisections import BisectReport, BisectStatus
+from pooldiag.model.readings import Reading
+from pooldiag.model.reports import AttributeReport, TargetReport
 from pooldiag.profiles import inherited_changes, inherited_remarks
-from pooldiag.render import JsonReports, Page, RunReport, render
+from pooldiag.render import JsonReports, Page, RunReport
 
 ENVIRONMENT = "environment.json"
 
@@ -41,10 +42,17 @@ _OF_THE_SESSION = re.compile(
 )
 """Variables that differ between two sessions of one user and change no run."""
 
+_EXIT_CODES = {
+    Status.GREEN.value: ExitCode.GREEN,
+    Status.ESTABLISHED.value: ExitCode.ESTABLISHED,
+    BisectStatus.FOUND.value: ExitCode.ESTABLISHED,
+    Status.UNRESOLVED.value: ExitCode.UNRESOLVED,
+    Status.BLOCKED.value: ExitCode.BLOCKED,
+}
 
 _R = TypeVar("_R", bound=RunReport)
 
-Work = Callable[[Tools, Callable[[_R], None]], None]
+Work = Callable[[Tools, Callable[[_R], None]], object]
 """Does what a command is for with its tools, and hands over every report, the final one last."""
 
 
@@ -67,11 +75,12 @@ class _Keeper(Generic[_R]):
                 self.evidence.save(text, f"{run}/outcome.json")
 
 
-def report_of(
-    work: Work[_R], decided: Decided, flags: RunFlags, *, command: str, jobs: int = 1, resume: Path | None = None
-) -> _R:
-    """Do the work, save every report, print the last one and return it; print it, too, where an interrupt ends it."""
-    view = view_for(Console(stderr=True), quiet=flags.quiet)
+def run_target(
+    work: Work[_R], decided: Decided, *, command: str, jobs: int = 1, resume: Path | None = None
+) -> ExitCode:
+    """Do the work, save every report, print the last one (also of work that is interrupted), return its exit code."""
+    form = form_of(decided.said.format, json=decided.said.json)
+    view = view_for(Console(stderr=True), quiet=decided.said.quiet)
     keeper = _Keeper[_R]()
     interrupted: InterruptedRunError | None = None
     try:
@@ -80,15 +89,28 @@ def report_of(
     except InterruptedRunError as error:
         interrupted = error
     for report in keeper.last:
-        _print(report, as_json=flags.json)
+        say_report(report, form, hint=f"the report is saved in {report.session.evidence}")
     if interrupted is not None:
         raise interrupted
-    return keeper.last[0]
+    return _exit_code(keeper.last[0])
+
+
+def _exit_code(report: RunReport) -> ExitCode:
+    """Return what a report ends with."""
+    match report:
+        case AttributeReport():
+            return _EXIT_CODES[report.attribution.status]
+        case BisectReport():
+            return _EXIT_CODES[report.status]
+    if report.session.blocked is not None:
+        return ExitCode.BLOCKED
+    red = any(one.run is not None and one.run.reading.reading is Reading.RED for one in report.orders)
+    return ExitCode.ESTABLISHED if red else ExitCode.GREEN
 
 
 @contextmanager
 def _wired(
-    decided: Decided, view: View, *, command: str, jobs: int, resume: Path | None
+    decided: Decided, view: QuietView, *, command: str, jobs: int, resume: Path | None
 ) -> Iterator[tuple[Tools, EvidenceFolder]]:
     """Yield the tools of a command and the folder that its report is saved in; all of it ends with the `with`."""
     with ExitStack() as stack:
@@ -109,7 +131,7 @@ def _folder(decided: Decided, command: str, resume: Path | None, stack: ExitStac
 
 
 def _tools(
-    decided: Decided, view: View, evidence: EvidenceFolder, journal: Journal, supervisors: list[Supervisor]
+    decided: Decided, view: QuietView, evidence: EvidenceFolder, journal: Journal, supervisors: list[Supervisor]
 ) -> Tools:
     settings = decided.settings
     disk = SystemDisk(evidence=evidence.path, target=settings.target.path, floors=settings.floors)
@@ -177,12 +199,4 @@ def _target(decided: Decided) -> TargetReport:
         built_seconds_ago=age_seconds(target.path),
         commit=commit_of(target.path.parent),
         profile=settings.profile.name,
-    )
-
-
-def _print(report: RunReport, *, as_json: bool) -> None:
-    """Print the report on stdout."""
-    say(
-        render(report, form="json" if as_json else "table", page=page_of_stdout()),
-        hint=f"the report is saved in {report.session.evidence}",
     )

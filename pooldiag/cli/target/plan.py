@@ -4,34 +4,27 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator
 
-from pooldiag.cli.flags import AttributeFlags, RunFlags
-from pooldiag.cli.settings import Decided, decide
-from pooldiag.cli.streams import say
+from pooldiag.cli.streams import JSON, TABLE, form_of, say
+from pooldiag.cli.target.decisions import Decided
 from pooldiag.errors import ExitCode, UsageError
 from pooldiag.model.arms import Arm, Isolation
 from pooldiag.model.runs import Environment
-from pooldiag.model.settings import BASELINE_RUNS, AttributeSettings
+from pooldiag.model.settings import AttributeSettings
 from pooldiag.profiles import inherited_changes
 from pooldiag.render import visible
 
 
-def say_plan(flags: AttributeFlags) -> ExitCode:
-    """Do all of `pooldiag attribute --dry-run` and return its exit code."""
-    decided = decide(flags)
-    settings = decided.settings
-    return say_lines(flags, [*fact_lines(decided, f"{settings.order}"), "", _strategy(settings), *arm_lines(settings)])
-
-
-def say_lines(flags: RunFlags, lines: Iterable[str]) -> ExitCode:
-    """Print the plan of a command, and return its exit code."""
-    if flags.json:
-        raise UsageError("--dry-run prints no report, so there is no JSON of it", hint="leave --json out")
-    say("".join(f"{visible(line)}\n" for line in lines))
+def say_plan(decided: Decided, order: str, lines: Iterable[str]) -> ExitCode:
+    """Print the plan of a command: what is known of the target, then what is to be done; return its exit code."""
+    form = form_of(decided.said.format, json=decided.said.json)
+    if form != TABLE:
+        name, option = ("JSON", "--json") if form == JSON else (form, f"--format {form}")
+        raise UsageError(f"--dry-run prints no report, so there is no {name} of it", hint=f"leave {option} out")
+    say("".join(f"{visible(line)}\n" for line in (*_facts(decided, order), *lines)))
     return ExitCode.GREEN
 
 
-def fact_lines(decided: Decided, order: str) -> Iterator[str]:
-    """Yield what is known of the target, and how it is run."""
+def _facts(decided: Decided, order: str) -> Iterator[str]:
     settings = decided.settings
     target = settings.target
     yield f"target     {shlex.join([target.shown, *target.arguments])}"
@@ -45,13 +38,6 @@ def fact_lines(decided: Decided, order: str) -> Iterator[str]:
         yield f"removed    {', '.join(name for name, _ in removed)}"
     for path in settings.requires:
         yield f"requires   {path}"
-
-
-def _strategy(settings: AttributeSettings) -> str:
-    if settings.repeat is not None:
-        return f"The baseline runs {settings.repeat}x; once something is red, so does every arm."
-    most = f"{settings.max_runs} runs at most"
-    return f"The baseline runs {BASELINE_RUNS}x; what the runs show says which arm is next, {most}."
 
 
 def arm_lines(settings: AttributeSettings) -> Iterator[str]:

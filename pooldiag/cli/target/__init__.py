@@ -1,0 +1,1 @@
+"""What the commands that run a target share: flags, decisions, wiring, the live view, an earlier report, the plan."""

@@ -1,0 +1,1 @@
+"""What the user says: options, as flags and as keys of `pooldiag.toml`."""

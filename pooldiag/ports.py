@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -160,6 +161,20 @@ class Clock(Protocol):
 class Progress(Protocol):
     """Whoever watches; the core runs the same when nobody does."""
 
-    def told(self, event: Event) -> None:
+    def notice(self, event: Event) -> None:
         """Take notice of an event. Never raises."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """One of each: the world of a diagnosis."""
+
+    executor: Executor
+    lock: DeviceLock
+    disk: Disk
+    files: Files
+    evidence: Evidence
+    memo: Memo
+    clock: Clock
+    progress: Progress

@@ -24,7 +24,6 @@ def run_attribute(flags: AttributeFlags) -> ExitCode:
     decided = decide(flags)
 
     def work(tools: Tools, keep: Callable[[AttributeReport], None]) -> None:
-        for report in attribute(decided.settings, tools):
-            keep(report)
+        attribute(decided.settings, tools, keep)
 
     return _EXIT_CODES[report_of(work, decided, flags, command="attribute").attribution.status]

@@ -52,7 +52,7 @@ Clock = Callable[[], float]
 class View(AbstractContextManager["View"], Protocol):
     """A `Progress` that is on screen between entry and exit."""
 
-    def told(self, event: Event) -> None:
+    def notice(self, event: Event) -> None:
         """Take notice of an event. Never raises."""
         ...
 
@@ -75,7 +75,7 @@ class QuietView:
     ) -> None:
         """Do nothing."""
 
-    def told(self, event: Event) -> None:
+    def notice(self, event: Event) -> None:
         """Take no notice."""
 
 
@@ -100,7 +100,7 @@ class PlainView:
     ) -> None:
         """Do nothing: every line is complete."""
 
-    def told(self, event: Event) -> None:
+    def notice(self, event: Event) -> None:
         """Write what the event is worth; a stream that is gone is no reason to stop the diagnosis."""
         with suppress(Exception):
             for line in self._lines(event):
@@ -202,7 +202,7 @@ class LiveView:
         with suppress(Exception):
             self._live.stop()
 
-    def told(self, event: Event) -> None:
+    def notice(self, event: Event) -> None:
         """Take note of an event."""
         with suppress(Exception):
             self._state = self._after(event, self.clock())
@@ -300,10 +300,9 @@ def _probe_line(search: Searching) -> str:
     if probed is None:
         return ""
     number, _, _ = probed.run.partition("-")
-    recalled = " (recalled)" if search.recalled else ""
     known = best(search.red_with, search.green_with)
     ran = f"{probed.cases} case{'' if probed.cases == 1 else 's'}"
-    return f"run {number}{recalled}: {ran} run, {probed.reading}; {_spent(search)}" + (f"; {known}" if known else "")
+    return f"run {number}: {ran} run, {probed.reading}; {_spent(search)}" + (f"; {known}" if known else "")
 
 
 def _order(event: OrderStarted) -> str:

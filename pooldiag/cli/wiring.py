@@ -17,7 +17,7 @@ from pooldiag.cli.live import View, view_for
 from pooldiag.cli.pages import page_of_stdout
 from pooldiag.cli.settings import Decided
 from pooldiag.cli.streams import say
-from pooldiag.diagnose.tools import Tools
+from pooldiag.diagnose.tools import TargetFacts, Tools
 from pooldiag.errors import BlockedError, InterruptedRunError
 from pooldiag.execute.clock import SystemClock
 from pooldiag.execute.disk import SystemDisk
@@ -30,6 +30,7 @@ from pooldiag.execute.machine import age_seconds, commit_of, machine_report, sha
 from pooldiag.execute.pooled import PooledExecutor
 from pooldiag.execute.supervised import SupervisedExecutor, SupervisedLock, Supervisor
 from pooldiag.model.reports import TargetReport
+from pooldiag.ports import Ports
 from pooldiag.profiles import inherited_changes, inherited_remarks
 from pooldiag.render import JsonReports, Page, RunReport, render
 
@@ -118,7 +119,7 @@ def _tools(
     remarks = [f"{name} stays set: {reason}" for name, reason in inherited_remarks(os.environ)]
     removed = inherited_changes(os.environ, settings.profile, settings.keep_environment)
     inherited = _inherited({name for name, _ in removed})
-    return Tools(
+    ports = Ports(
         executor=executors[0] if len(executors) == 1 else PooledExecutor(executors),
         lock=SupervisedLock(supervisors[0], settings.lock, progress=view, clock=clock),
         disk=disk,
@@ -127,8 +128,9 @@ def _tools(
         memo=journal,
         clock=clock,
         progress=view,
-        framework=decided.framework,
-        target=_target(decided),
+    )
+    facts = TargetFacts(
+        report=_target(decided),
         machine=machine_report(),
         names=decided.names,
         searchable=decided.searchable,
@@ -138,6 +140,7 @@ def _tools(
         changed_variables=_changed_variables(evidence, inherited),
         notes=(*decided.notes, *remarks),
     )
+    return Tools(ports=ports, framework=decided.framework, facts=facts)
 
 
 def _inherited(removed: set[str]) -> dict[str, str]:

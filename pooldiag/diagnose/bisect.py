@@ -2,24 +2,25 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from pooldiag.attribution.reading import sight
 from pooldiag.attribution.signatures import same_red
-from pooldiag.diagnose.attribute import Given, attribute_given
-from pooldiag.diagnose.bisected import Bisected
-from pooldiag.diagnose.choosing import Chooser, Chosen
-from pooldiag.diagnose.lines import Lines
-from pooldiag.diagnose.listing import Lister, named_case
-from pooldiag.diagnose.probing import Places, Prober, Suite
-from pooldiag.diagnose.running import Runner
-from pooldiag.diagnose.sequences import find_order
-from pooldiag.diagnose.sessions import Account, finished, suite_in
+from pooldiag.diagnose.attribute import MinimalSet, attribute_set
+from pooldiag.diagnose.bisection_state import BisectionState
+from pooldiag.diagnose.checked_lines import CheckedLines
+from pooldiag.diagnose.lister import Lister, named_case
+from pooldiag.diagnose.prober import Places, Prober, Suite, suite_in
+from pooldiag.diagnose.runner import Runner
+from pooldiag.diagnose.sessions import Account, Save, drive
 from pooldiag.diagnose.tools import Tools
+from pooldiag.diagnose.victim_choice import Chooser, Chosen
+from pooldiag.diagnose.wanted_order import find_order
 from pooldiag.errors import BlockedError
 from pooldiag.model.arms import Acted, Isolation, Role
 from pooldiag.model.bisections import BisectReport, Confirmation
 from pooldiag.model.cases import Case
-from pooldiag.model.events import Reported, Searching
+from pooldiag.model.events import Searching
 from pooldiag.model.readings import Reading, Sight
 from pooldiag.model.reports import ArmResult, AttributeReport
 from pooldiag.model.settings import BisectSettings
@@ -30,32 +31,25 @@ from pooldiag.reduce.search import SearchPlan
 
 _GREENS_OF_A_RED = 5  # of the order up to the victim until it is believed to be green, once it was seen red
 
-Keep = Callable[[BisectReport], None]
-"""Saves a report; called after every run."""
 
-
-def bisect(settings: BisectSettings, tools: Tools, keep: Keep) -> BisectReport:
-    """Bisect under the lock; keep a partial report after every run, and return the whole one, which is kept as well.
-
-    Whatever blocks the bisection ends up in the report. InterruptedRunError comes after a partial report was kept;
-    UsageError when the target or a selection cannot be used as given.
-    """
-    return finished(_Bisection(settings, tools, keep), tools, keep)
+def bisect(settings: BisectSettings, tools: Tools, keep: Callable[[BisectReport], None]) -> BisectReport:
+    """Bisect, as `drive` does; UsageError when the target or a selection cannot be used as given."""
+    return drive(partial(_Bisection, settings, tools), tools, keep)
 
 
 class _Bisection:
     """Makes the runs of a bisection; every one adds to what is known."""
 
-    def __init__(self, settings: BisectSettings, tools: Tools, keep: Keep) -> None:
+    def __init__(self, settings: BisectSettings, tools: Tools, save: Save) -> None:
         self._settings = settings
         self._tools = tools
-        self._keep = keep
-        self._known = Bisected(
+        self._save = save
+        self._known = BisectionState(
             settings=settings,
             common=settings.common,
             tools=tools,
             account=Account(tools, floor=settings.common.floors.disk_bytes, invocation=settings.repeatable),
-            notes=[*tools.notes],
+            notes=[*tools.facts.notes],
         )
 
     def run(self) -> None:
@@ -65,7 +59,7 @@ class _Bisection:
         lister = Lister(common, self._tools)
         suite = self._suite(lister)
         known.common = replace(common, order=suite.order)
-        prober = Prober(runner=runner, lister=lister, suite=suite, arm=common.arms[0], told=self._saved)
+        prober = Prober(runner=runner, lister=lister, suite=suite, arm=common.arms[0], save=self._saved)
         known.prober = prober
         known.chooser = Chooser(settings=self._settings, prober=prober, plan=self._plan())
         known.chosen = known.chooser.choose()
@@ -92,10 +86,10 @@ class _Bisection:
     def _in_wanted_order(self, lister: Lister, wanted: tuple[Case, ...]) -> Suite:
         """Find an order that has the wanted cases as wanted."""
 
-        def told(number: int, most: int) -> None:
-            self._tools.progress.told(Searching(phase="seeds", most_left=most - number + 1))
+        def watch(number: int, most: int) -> None:
+            self._tools.ports.progress.notice(Searching(phase="seeds", most_left=most - number + 1))
 
-        found = find_order(wanted, lister.everything, told=told)
+        found = find_order(wanted, lister.everything, framework=self._tools.framework, watch=watch)
         self._known.notes.append(
             f"{found.order} has the {len(wanted)} cases as wanted; {found.listings} orders were listed"
         )
@@ -138,13 +132,13 @@ class _Bisection:
         self._known.progress = progress
         if self._known.prober is not None and not progress.recalled:
             self._known.prober.name_phase(progress.positions, progress.phase)
-            self._tools.progress.told(self._known.searching())
+            self._tools.ports.progress.notice(self._known.searching())
 
     def _saved(self) -> None:
         """Save what is known after a run; the search itself tells of its own."""
         if self._known.chosen is None:
-            self._tools.progress.told(self._known.searching())
-        self._keep(self.report(partial=True))
+            self._tools.ports.progress.notice(self._known.searching())
+        self._save()
 
     def _show(self, prober: Prober, chosen: Chosen) -> None:
         """Try the lines that show it, and run the arms on it; what blocks that changes nothing in what was found."""
@@ -174,7 +168,7 @@ class _Bisection:
     def _lines(self, prober: Prober, chosen: Chosen, places: Places, *, noisy: bool) -> None:
         """Type the red line and the green one; what does not show what it should contradicts the search."""
         known = self._known
-        lines = Lines(
+        lines = CheckedLines(
             settings=known.common, tools=self._tools, runner=prober.runner, signature=chosen.question.signature
         )
         known.red_line = lines.red(prober.selection(places), noisy=noisy)
@@ -190,7 +184,7 @@ class _Bisection:
         if self._time_is_over():
             self._known.notes.append("the time is spent: what follows a search was left out")
             return True
-        self._tools.progress.told(Searching(phase=phase, victim=self._known.victim_name))
+        self._tools.ports.progress.notice(Searching(phase=phase, victim=self._known.victim_name))
         return False
 
     def _green_places(self, chosen: Chosen) -> Places | None:
@@ -206,7 +200,7 @@ class _Bisection:
         """Run the arms on the minimal set, then the whole order under those that are green there."""
         if self._over("arms"):
             return
-        given = Given(
+        found = MinimalSet(
             runner=prober.runner,
             lister=prober.lister,
             listing=prober.suite.listing,
@@ -216,14 +210,15 @@ class _Bisection:
         budget = self._settings.common.budget_seconds
         left = None if budget is None else budget - self._known.account.seconds
         settings = replace(self._known.common, victim=None, budget_seconds=left)
-        for report in attribute_given(settings, self._tools, given):
-            self._known.attribution = report
-            self._tools.progress.told(Reported(report=report))
-            self._keep(self.report(partial=True))
+        attribute_set(settings, self._tools, found, self._take_attribution)
         for result in _green_arms(self._known.attribution):
             if self._over("confirm"):
                 return
             self._confirm(prober, chosen, result)
+
+    def _take_attribution(self, report: AttributeReport) -> None:
+        self._known.attribution = report
+        self._save()
 
     def _confirm(self, prober: Prober, chosen: Chosen, result: ArmResult) -> None:
         """Run the whole order under an arm once."""
@@ -234,7 +229,7 @@ class _Bisection:
         seen = sight(run.outcome, run.reading, signature=signature, known=known)
         confirmation = Confirmation(arm=result.arm, run=run, sight=seen)
         self._known.confirmations = (*self._known.confirmations, confirmation)
-        self._keep(self.report(partial=True))
+        self._save()
 
 
 def _red_places(reduction: Reduction) -> Places | None:

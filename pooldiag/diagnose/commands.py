@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 
 from pooldiag.attribution.signatures import signatures
-from pooldiag.diagnose.running import OUTPUT_VARIABLE, OUTPUT_WORD
+from pooldiag.diagnose.processes import OUTPUT_VARIABLE, with_folder
 from pooldiag.diagnose.tools import Tools
 from pooldiag.model.arms import Arm, Isolation, Role
 from pooldiag.model.attributions import Attribution, Status
@@ -40,7 +40,7 @@ def shell_line(
     target = settings.target
     moved = target.directory != target.shell_directory
     words = (str(target.path) if moved else target.shown, *target.arguments, *arm.arguments)
-    argv = [word.replace(OUTPUT_WORD, out or HERE) for word in words]
+    argv = [with_folder(word, out or HERE) for word in words]
     argv += tools.framework.run_arguments(selection, settings.order, None)
     line = _environment(tools, arm, out).command_line(argv)
     steps = [
@@ -55,14 +55,12 @@ def _environment(tools: Tools, arm: Arm, out: str | None) -> Environment:
     """Leave out what only prints counters; name what the user's own shell would still set."""
     own = Environment(
         set=tuple(
-            (name, value.replace(OUTPUT_WORD, out or HERE))
-            for name, value in arm.environment.set
-            if name not in arm.shared
+            (name, with_folder(value, out or HERE)) for name, value in arm.environment.set if name not in arm.shared
         ),
         unset=arm.environment.unset,
     )
     output = Environment(set=() if out is None else ((OUTPUT_VARIABLE, out),))
-    return Environment(unset=tuple(name for name, _ in tools.removed)).merged(own).merged(output)
+    return tools.facts.removal.merged(own).merged(output)
 
 
 def reproducer(

@@ -2,20 +2,21 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 from pooldiag.attribution.questions import Question
+from pooldiag.diagnose.checked_lines import CheckedLines
 from pooldiag.diagnose.commands import next_of_orders
-from pooldiag.diagnose.lines import Lines
-from pooldiag.diagnose.listing import Lister, named_among
-from pooldiag.diagnose.notes import of_runs
-from pooldiag.diagnose.probing import Places, Prober, Suite
-from pooldiag.diagnose.running import Runner
-from pooldiag.diagnose.sessions import Account, finished, suite_in
+from pooldiag.diagnose.lister import Lister, named_among
+from pooldiag.diagnose.notes import notes_of_runs
+from pooldiag.diagnose.prober import Places, Prober, Suite, suite_in
+from pooldiag.diagnose.runner import Runner
+from pooldiag.diagnose.sessions import Account, Save, drive
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError
 from pooldiag.model.bisections import BothEnds, OrderResult, OrdersReport, ShortestPrefix, Tried
 from pooldiag.model.cases import Case, Order, OrderKind
-from pooldiag.model.events import OrderStarted, Reported
+from pooldiag.model.events import OrderStarted
 from pooldiag.model.outcomes import CaseStatus
 from pooldiag.model.readings import Reading
 from pooldiag.model.reports import Run, TargetReport
@@ -23,19 +24,12 @@ from pooldiag.model.settings import OrdersSettings
 from pooldiag.reduce.prefix import boundary
 from pooldiag.reduce.probe import ProbeVoidError
 
-Keep = Callable[[OrdersReport], None]
-"""Saves a report; called after every run."""
-
 _ENDS_AGAIN = 2  # further runs of both ends of the shortest prefix, so that chance is no answer
 
 
-def orders(settings: OrdersSettings, tools: Tools, keep: Keep) -> OrdersReport:
-    """Run the orders under the lock; keep a partial report after every run, and return the whole one, kept as well.
-
-    What blocks it ends up in the report. InterruptedRunError comes after a partial report was kept; UsageError when
-    the target or a selection cannot be used as given.
-    """
-    return finished(_Survey(settings, tools, keep), tools, keep)
+def orders(settings: OrdersSettings, tools: Tools, keep: Callable[[OrdersReport], None]) -> OrdersReport:
+    """Run the orders, as `drive` does; UsageError when the target or a selection cannot be used as given."""
+    return drive(partial(_OrdersSurvey, settings, tools), tools, keep)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +47,14 @@ class _Red:
         return self.prober.suite.cases[self.place]
 
 
-class _Survey:
+class _OrdersSurvey:
     """What is known so far; every run adds to it."""
 
-    def __init__(self, settings: OrdersSettings, tools: Tools, keep: Keep) -> None:
+    def __init__(self, settings: OrdersSettings, tools: Tools, save: Save) -> None:
         self._settings = settings
         self._common = settings.common
         self._tools = tools
-        self._keep = keep
+        self._save = save
         self._account = Account(tools, floor=settings.common.floors.disk_bytes, invocation=settings.invocation)
         self._results: list[OrderResult] = []
         self._probers: list[Prober] = []
@@ -69,7 +63,7 @@ class _Survey:
         self._disagreed = False  # two runs of the same cases did not read alike
         self._shortest: ShortestPrefix | None = None
         self._closest: _Red | None = None  # the red that the shortest prefix is of
-        self._notes: dict[str, None] = dict.fromkeys(tools.notes)
+        self._notes: list[str] = [*tools.facts.notes]
 
     def run(self) -> None:
         """Run every order that is not the same list as an earlier one; then look for the shortest prefix."""
@@ -78,14 +72,14 @@ class _Survey:
         for number, order in enumerate(self._settings.orders, 1):
             if self._is_spent():
                 return
-            self._tools.progress.told(OrderStarted(order=order, number=number, of=len(self._settings.orders)))
+            self._tools.ports.progress.notice(OrderStarted(order=order, number=number, of=len(self._settings.orders)))
             suite = suite_in(order, lister)
             self._check_victim(suite)
             if (same := seen.setdefault(suite.cases, order)) != order:
                 self._results.append(OrderResult(order=order, same_as=same))
                 continue
             self._run_order(
-                Prober(runner=runner, lister=lister, suite=suite, arm=self._common.arms[0], told=self._saved)
+                Prober(runner=runner, lister=lister, suite=suite, arm=self._common.arms[0], save=self._save)
             )
         self._look_again()
         if self._settings.prefix:
@@ -104,7 +98,7 @@ class _Survey:
             again = read[result.order].whole().reading
             if result.run is not None and again.signatures != result.run.reading.signatures:
                 self._disagreed = True
-                self._notes[f"{result.order}: two runs of it disagree, so chance has a part in what is red"] = None
+                self._notes.append(f"{result.order}: two runs of it disagree, so chance has a part in what is red")
 
     def _is_spent(self) -> bool:
         """Tell whether the runs or the time allowed are spent, and say so."""
@@ -112,9 +106,8 @@ class _Survey:
         budget = self._common.budget_seconds
         late = budget is not None and self._account.seconds >= budget
         if runs >= self._settings.max_runs or late:
-            self._notes[f"the {'time is' if late else 'runs are'} spent after {runs} runs: the rest was left out"] = (
-                None
-            )
+            what = "time is" if late else "runs are"
+            self._notes.append(f"the {what} spent after {runs} runs: the rest was left out")
         return runs >= self._settings.max_runs or late
 
     def _check_victim(self, suite: Suite) -> None:
@@ -130,14 +123,14 @@ class _Survey:
             result = replace(result, victim=reds[0].victim.name, position=reds[0].place + 1)
         self._reds += reds
         self._results.append(result)
-        self._saved()
+        self._save()
 
     def _reds_of(self, run: Run, prober: Prober) -> Iterator[_Red]:
         """Yield the reds of cases; of a red in no case it is only said that nothing is searched for."""
         for signature in run.reading.signatures:
             victim = _victim(run, signature.case)
             if victim is None:
-                self._notes[f"{signature}: in no case, so no prefix is looked for; bisect the order for that"] = None
+                self._notes.append(f"{signature}: in no case, so no prefix is looked for; bisect the order for that")
             elif self._common.victim in {None, victim.name}:
                 yield _Red(
                     number=len(self._results),
@@ -154,8 +147,8 @@ class _Survey:
             try:
                 self._shorten_by(red)
             except ProbeVoidError as error:
-                self._notes[f"{red.prober.suite.order}: no prefix: {error.problem}"] = None
-            self._saved()
+                self._notes.append(f"{red.prober.suite.order}: no prefix: {error.problem}")
+            self._save()
             if self._shortest is not None and self._shortest.prefix == 1:
                 return
 
@@ -164,7 +157,7 @@ class _Survey:
         if red.victim not in self._alone:
             self._alone[red.victim] = red.prober.ask([()], red.question)[0]
         if self._alone[red.victim] is Reading.RED:
-            self._notes[f"{red.question.signature}: red alone, whatever the order"] = None
+            self._notes.append(f"{red.question.signature}: red alone, whatever the order")
             self._note_prefix(red, 0)
             return
         best = None if self._shortest is None else self._shortest.prefix
@@ -184,7 +177,8 @@ class _Survey:
         longer, shorter = (self._again(red, end) for end in (size, size - 1))
         if longer.green or shorter.red or not (longer.red and shorter.green):
             self._disagreed = True
-            self._notes[f"{red.prober.suite.order}: a red prefix of {size} cases does not hold, runs disagree"] = None
+            order = red.prober.suite.order
+            self._notes.append(f"{order}: a red prefix of {size} cases does not hold, runs disagree")
             return None
         return ShortestPrefix(
             order=red.prober.suite.order,
@@ -210,7 +204,7 @@ class _Survey:
         if red is None or shortest is None:
             return
         prober = red.prober
-        lines = Lines(
+        lines = CheckedLines(
             settings=replace(self._common, order=shortest.order),
             tools=self._tools,
             runner=prober.runner,
@@ -219,17 +213,13 @@ class _Survey:
         selection = prober.selection((*range(shortest.prefix), red.place))
         self._shortest = replace(shortest, reproducer=lines.red(selection, noisy=False))
 
-    def _saved(self) -> None:
-        report = self.report(partial=True)
-        self._tools.progress.told(Reported(report=report))
-        self._keep(report)
-
     def report(self, *, partial: bool, blocked: BlockedError | None = None) -> OrdersReport:
         """Say what is known now."""
         probed = [one for prober in self._probers for one in prober.probed]
+        runs = [one for prober in self._probers for one in prober.readings]
         report = OrdersReport(
             session=self._account.session(
-                partial=partial, blocked=blocked, target=self._target(), notes=(*self._notes, *self._odd())
+                partial=partial, blocked=blocked, target=self._target(), notes=(*self._notes, *notes_of_runs(runs))
             ),
             asked=len(self._settings.orders),
             orders=tuple(self._results),
@@ -246,18 +236,11 @@ class _Survey:
         reds = any(result.run is not None and result.run.reading.reading is Reading.RED for result in self._results)
         return reds and readings.get(OrderKind.FILE) is Reading.GREEN and not self._disagreed
 
-    def _odd(self) -> Iterator[str]:
-        found: dict[str, list[str]] = {}
-        for prober in self._probers:
-            for note, runs in prober.notes.items():
-                found.setdefault(note, []).extend(runs)
-        return of_runs(found)
-
     def _target(self) -> TargetReport:
         if not self._probers:
-            return self._tools.target
+            return self._tools.facts.report
         listing = self._probers[0].suite.listing
-        return replace(self._tools.target, version=listing.framework_version, cases=len(listing.cases))
+        return replace(self._tools.facts.report, version=listing.framework_version, cases=len(listing.cases))
 
 
 def _failing(run: Run) -> Iterator[str]:

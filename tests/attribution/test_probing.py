@@ -5,7 +5,7 @@ import pytest
 from pooldiag.attribution.questions import Question, answer, not_reached
 from pooldiag.attribution.reading import read
 from pooldiag.attribution.signatures import same_red, signatures
-from pooldiag.model.outcomes import CaseStatus, Outcome
+from pooldiag.model.outcomes import CaseStatus, Outcome, Silence, SilenceKind
 from pooldiag.model.readings import Reading, Signature, SignatureKind
 from pooldiag.model.runs import Ending
 from tests.builders import cases, completed, green, outcome, result, signalled, written
@@ -50,7 +50,7 @@ def test_a_crash_before_the_victim_says_nothing() -> None:
 
 
 def test_a_void_run_says_nothing() -> None:
-    assert asked(green(void_marks=("the disk was full",))) is Reading.VOID
+    assert asked(green(found_silent=(Silence(kind=SilenceKind.SPACE, text="the disk was full"),))) is Reading.VOID
 
 
 def test_a_pass_without_an_assertion_says_nothing_of_a_victim_that_makes_some() -> None:
@@ -69,7 +69,7 @@ def test_a_victim_that_is_not_reached_is_a_red_of_its_own() -> None:
 def test_a_run_that_was_ended_at_the_verdict_is_read_by_the_verdict() -> None:
     ended = completed(None, ending=Ending.ENOUGH)
     *before, victim = cases()
-    passed = outcome(*(result(case) for case in cases()), end=ended, complete=False)
+    passed = outcome(*(result(case) for case in cases()), end=ended)
     failed = outcome(
         *(result(case) for case in before), result(victim, CaseStatus.FAILED, place="test.cpp:44"), end=ended
     )
@@ -79,7 +79,7 @@ def test_a_run_that_was_ended_at_the_verdict_is_read_by_the_verdict() -> None:
 
 def test_a_run_that_was_ended_before_the_verdict_is_short_of_cases() -> None:
     first, *_ = cases()
-    (found,) = signatures(outcome(result(first), end=completed(None, ending=Ending.ENOUGH), complete=False))
+    (found,) = signatures(outcome(result(first), end=completed(None, ending=Ending.ENOUGH)))
     assert found.kind is SignatureKind.COUNT
 
 

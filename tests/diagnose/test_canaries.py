@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pooldiag.diagnose.canaries import canary_states
-from pooldiag.diagnose.tools import Tools
+from pooldiag.diagnose.tools import TargetFacts, Tools
 from pooldiag.errors import InterruptedRunError
 from pooldiag.execute.clock import SystemClock
 from pooldiag.execute.disk import SystemDisk
@@ -22,6 +23,7 @@ from pooldiag.model.events import Event
 from pooldiag.model.reports import LockReport, MachineReport, TargetReport
 from pooldiag.model.runs import Completed, Ending, Environment, RunRequest, Stream
 from pooldiag.model.settings import Floors
+from pooldiag.ports import Executor, Ports
 from tests.builders import completed
 
 LIBC, OTHER, RUNTIME = Path("/lib/libc.so.6"), Path("/lib/libother.so.3"), Path("/lib/libruntime.so.8")
@@ -66,7 +68,7 @@ class NoLock:
 
 
 class Nobody:
-    def told(self, event: Event) -> None:
+    def notice(self, event: Event) -> None:
         pass
 
 
@@ -79,7 +81,7 @@ def tools(tmp_path: Path) -> Iterator[Tools]:
         EvidenceFolder(tmp_path, command="attribute", target="true") as evidence,
         Journal(evidence.path) as journal,
     ):
-        yield Tools(
+        ports = Ports(
             executor=CanaryExecutor(),
             lock=NoLock(),
             disk=SystemDisk(evidence=tmp_path, target=tmp_path, floors=Floors()),
@@ -88,19 +90,29 @@ def tools(tmp_path: Path) -> Iterator[Tools]:
             memo=journal,
             clock=SystemClock(),
             progress=Nobody(),
-            framework=BLACKBOX,
-            target=TargetReport(argv=("true",), directory=tmp_path, framework="blackbox"),
+        )
+        facts = TargetFacts(
+            report=TargetReport(argv=("true",), directory=tmp_path, framework="blackbox"),
             machine=MachineReport(host="here", system="Linux", cpus=1, memory_bytes=1),
             names=frozenset({"POOL_OFF"}),
             searchable=True,
             libraries=(LIBC,),
             removed=(("MALLOC_PERTURB_", "7"),),
         )
+        yield Tools(ports=ports, framework=BLACKBOX, facts=facts)
+
+
+def knowing(tools: Tools, **facts: Any) -> Tools:  # noqa: ANN401 - fields of TargetFacts
+    return replace(tools, facts=replace(tools.facts, **facts))
+
+
+def run_by(tools: Tools, executor: Executor) -> Tools:
+    return replace(tools, ports=replace(tools.ports, executor=executor))
 
 
 def executed(tools: Tools) -> list[RunRequest]:
-    assert isinstance(tools.executor, CanaryExecutor)
-    return tools.executor.requests
+    assert isinstance(tools.ports.executor, CanaryExecutor)
+    return tools.ports.executor.requests
 
 
 def states(profile: AllocatorProfile, tools: Tools, arms: Sequence[Arm] = ARMS) -> dict[Role, Acted]:
@@ -133,18 +145,18 @@ def test_without_a_canary_nothing_runs(tools: Tools) -> None:
     ids=["failed", "crashed", "hung"],
 )
 def test_a_canary_that_does_not_end_well_settles_nothing(tools: Tools, ended: Completed) -> None:
-    assert states(PROFILE, replace(tools, executor=CanaryExecutor(ended=ended))) == {}
+    assert states(PROFILE, run_by(tools, CanaryExecutor(ended=ended))) == {}
 
 
 def test_an_interrupt_ends_it(tools: Tools) -> None:
     executor = CanaryExecutor(ended=completed(None, ending=Ending.INTERRUPTED))
     with pytest.raises(InterruptedRunError):
-        canary_states(PROFILE, ARMS, replace(tools, executor=executor))
+        canary_states(PROFILE, ARMS, run_by(tools, executor))
     assert len(executor.requests) == 1
 
 
 def test_another_allocator_in_its_libraries_makes_every_switched_arm_inert_untried(tools: Tools) -> None:
-    verdicts = canary_states(PROFILE, ARMS, replace(tools, libraries=(OTHER, LIBC)))
+    verdicts = canary_states(PROFILE, ARMS, knowing(tools, libraries=(OTHER, LIBC)))
     assert {role: state for role, (state, _) in verdicts.items()} == dict.fromkeys(
         (Role.BYPASS, Role.SERIAL), Acted.INERT
     )
@@ -153,19 +165,19 @@ def test_another_allocator_in_its_libraries_makes_every_switched_arm_inert_untri
 
 
 def test_another_allocator_built_into_it_does_so_too(tools: Tools) -> None:
-    built_in = replace(tools, names=frozenset({"POOL_OFF", "other_init"}))
+    built_in = knowing(tools, names=frozenset({"POOL_OFF", "other_init"}))
     assert states(PROFILE, built_in)[Role.BYPASS] is Acted.INERT
     assert "other_init" in canary_states(PROFILE, ARMS, built_in)[Role.BYPASS][1]
 
 
 def test_what_an_arm_preloads_comes_before_another_allocator(tools: Tools) -> None:
     preloading = replace(BYPASS, environment=OFF.merged(PRELOADED))
-    found = states(PROFILE, replace(tools, libraries=(OTHER, LIBC)), (ARMS[0], preloading))
+    found = states(PROFILE, knowing(tools, libraries=(OTHER, LIBC)), (ARMS[0], preloading))
     assert found == {Role.BYPASS: Acted.PROVEN}
 
 
 def test_nothing_can_be_preloaded_into_a_program_without_libraries(tools: Tools) -> None:
-    static = replace(tools, libraries=())
+    static = knowing(tools, libraries=())
     preloading = replace(BYPASS, environment=OFF.merged(PRELOADED))
     verdicts = canary_states(PROFILE, (ARMS[0], preloading), static)
     assert verdicts[Role.BYPASS] == (
@@ -175,12 +187,12 @@ def test_nothing_can_be_preloaded_into_a_program_without_libraries(tools: Tools)
 
 
 def test_a_program_without_libraries_may_have_the_same_allocator_built_in(tools: Tools) -> None:
-    assert states(PROFILE, replace(tools, libraries=())) == {Role.BYPASS: Acted.PROVEN}
+    assert states(PROFILE, knowing(tools, libraries=())) == {Role.BYPASS: Acted.PROVEN}
 
 
 def test_it_is_not_known_what_a_script_loads(tools: Tools) -> None:
     preloading = replace(BYPASS, environment=OFF.merged(PRELOADED))
-    script = replace(tools, libraries=(), searchable=False)
+    script = knowing(tools, libraries=(), searchable=False)
     assert states(PROFILE, script, (ARMS[0], preloading)) == {Role.BYPASS: Acted.PROVEN}
 
 
@@ -188,5 +200,5 @@ def test_the_targets_own_allocator_is_brought_into_the_canary(tools: Tools) -> N
     brought = replace(PROFILE, canary=replace(CANARY, preload="libruntime"))
     assert states(brought, tools) == {}  # the target has no such library
     assert executed(tools) == []
-    assert states(brought, replace(tools, libraries=(LIBC, RUNTIME))) == {Role.BYPASS: Acted.PROVEN}
+    assert states(brought, knowing(tools, libraries=(LIBC, RUNTIME))) == {Role.BYPASS: Acted.PROVEN}
     assert all(("LD_PRELOAD", str(RUNTIME)) in request.environment.set for request in executed(tools))

@@ -142,10 +142,10 @@ from pooldiag.execute.interrupts import Interrupts
 from pooldiag.execute.journal import Journal
 from pooldiag.execute.supervised import SupervisedExecutor, Supervisor
 from pooldiag.execute.disk import Watched
-from pooldiag.model.runs import Limits, RunRequest
+from pooldiag.model.runs import RunLimits, RunRequest
 
 here = Path.cwd()
-limits = Limits(timeout_seconds=1000, grace_seconds=0.5)
+limits = RunLimits(timeout_seconds=1000, grace_seconds=0.5)
 request = RunRequest(argv=("sh", "-c", sys.argv[1]), directory=here, folder=here, limits=limits)
 with Journal(here) as journal, Supervisor(kept=(journal.descriptor,)) as supervisor:
     journal.started("01-baseline", "key", 0)

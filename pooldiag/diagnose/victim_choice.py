@@ -4,8 +4,8 @@ from dataclasses import dataclass, field, replace
 
 from pooldiag.attribution.questions import Question, not_reached, result_of
 from pooldiag.attribution.signatures import OUTPUT, same_red
-from pooldiag.diagnose.listing import named_among
-from pooldiag.diagnose.probing import Places, Prober
+from pooldiag.diagnose.lister import named_among
+from pooldiag.diagnose.prober import Places, Prober
 from pooldiag.errors import BlockedError
 from pooldiag.model.bisections import NamedBy
 from pooldiag.model.cases import Case

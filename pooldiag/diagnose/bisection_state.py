@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from pooldiag.attribution.signatures import same_red
-from pooldiag.diagnose.choosing import Chooser, Chosen
 from pooldiag.diagnose.commands import next_of_bisect
-from pooldiag.diagnose.notes import of_runs
-from pooldiag.diagnose.probing import Prober, Suite
+from pooldiag.diagnose.notes import notes_of_runs
+from pooldiag.diagnose.prober import Prober, Suite
 from pooldiag.diagnose.sessions import Account
 from pooldiag.diagnose.tools import Tools
+from pooldiag.diagnose.victim_choice import Chooser, Chosen
 from pooldiag.errors import BlockedError
 from pooldiag.model.bisections import (
     BisectReport,
@@ -36,7 +36,7 @@ _STATUS = {
 
 
 @dataclass(slots=True, kw_only=True)
-class Bisected:
+class BisectionState:
     """All that is known of a bisection so far; `common` has the order that is run, once one was found."""
 
     settings: BisectSettings
@@ -85,7 +85,6 @@ class Bisected:
             most_left=None if self.progress is None else self.progress.most_left,
             victim=self.victim_name,
             probed=probed[-1] if probed else None,
-            recalled=self.progress is not None and self.progress.recalled,
             red_with=self.red_with,
             green_with=self.green_with,
         )
@@ -162,14 +161,14 @@ class Bisected:
             yield f"{self.chooser.untried} further reds were not tried alone: name one with --victim"
         if self.reduction is not None and 0 < (self.reduction.prefix or 0) <= max(self.reduction.polluters, default=-1):
             yield "the prefix does without the last polluter: there is another set of polluters, which --all finds"
-        yield from () if self.prober is None else of_runs(self.prober.notes)
+        yield from () if self.prober is None else notes_of_runs(self.prober.readings)
         if self.settings.resume is not None and self.prober is not None:
             yield from self._not_taken_over(self.prober)
 
     def _not_taken_over(self, prober: Prober) -> Iterator[str]:
         """Say how many runs of the interrupted bisection were of use, and what makes others useless."""
-        taken, done = len(prober.runner.recalled), self.tools.memo.done()
-        differ = ", ".join(self.tools.changed_variables)
+        taken, done = len(prober.runner.memory.recalled), self.tools.ports.memo.done()
+        differ = ", ".join(self.tools.facts.changed_variables)
         why = f"these variables differ: {differ}" if differ else "the target, an option or the order is another one"
         if taken < done and not taken:
             yield f"none of the {done} runs that were finished before is taken over: {why}"
@@ -188,10 +187,10 @@ class Bisected:
 
     def _target(self) -> TargetReport:
         if self.prober is None:
-            return self.tools.target
+            return self.tools.facts.report
         suite = self.prober.suite
         return replace(
-            self.tools.target,
+            self.tools.facts.report,
             version=suite.listing.framework_version,
             order=suite.order,
             cases=len(suite.listing.cases),

@@ -25,11 +25,6 @@ def zoo(examples_build: Path) -> Path:
     return examples_build / "zoo"
 
 
-def red_by_count(folder: Path, runs: range | list[int]) -> dict[str, str]:
-    """Make a flaky binary red in the runs of these numbers, so that a test knows what happens."""
-    return {"ZOO_COUNTER": str(folder / "count"), "ZOO_RED_RUNS": ",".join(map(str, runs))}
-
-
 @pytest.mark.parametrize("target", NAMED)
 def test_every_mechanism_is_named_in_at_most_32_runs(zoo: Path, tmp_path: Path, target: str) -> None:
     report = diagnose(zoo / target, cwd=tmp_path)
@@ -80,44 +75,11 @@ def test_an_arm_that_did_not_act_carries_no_verdict_and_says_why(
     assert reason in " ".join(attribute(zoo / target, cwd=tmp_path).out.split())
 
 
-def test_a_suite_that_is_red_in_43_percent_of_runs_whatever_the_arm_is_independent_and_flaky(
-    zoo: Path, tmp_path: Path
-) -> None:
-    red = [number for number in range(1, 400) if number * 13 % 30 < 13]  # 13 of 30, evenly
-    report = diagnose(zoo / "flaky_independent", cwd=tmp_path, **red_by_count(tmp_path, red))
-    assert (report["status"], report["mechanism"]) == ("established", "independent")
-    rate = report["rate"]
-    assert rate["low"] <= 13 / 30 <= rate["high"]
-    (tmp_path / "again").mkdir()
-    said = attribute(zoo / "flaky_independent", cwd=tmp_path, **red_by_count(tmp_path / "again", red))
-    assert "(independent), flaky 4" in " ".join(said.out.split())
-    assert "95 % interval" in said.out
-
-
 def test_a_suite_whose_number_of_assertions_varies_is_green_and_the_noise_is_told(zoo: Path, tmp_path: Path) -> None:
     report = diagnose(zoo / "varying_assertions", cwd=tmp_path)
     assert report["status"] == "green"
     assert any("which is noise" in note for note in report["notes"])
     assert not any("did not make the same number" in note for note in report["notes"])
-
-
-def test_a_budget_of_runs_ends_it_undecided_and_says_so(zoo: Path, tmp_path: Path) -> None:
-    report = diagnose("--max-runs=3", zoo / "stale_read", cwd=tmp_path)
-    assert (report["status"], report["mechanism"], len(report["runs"])) == ("unresolved", None, 3)
-    assert report["rule"] == "3 runs are spent"
-    assert sum(entry["posterior"] for entry in report["candidates"]) <= 1
-    assert "3 runs are spent" in attribute("--max-runs=3", zoo / "stale_read", cwd=tmp_path).out
-
-
-def test_what_may_be_spent_bounds_a_fixed_number_of_runs_too(zoo: Path, tmp_path: Path) -> None:
-    assert len(diagnose("--repeat=3", "--max-runs=4", zoo / "stale_read", cwd=tmp_path)["runs"]) == 4
-    assert len(diagnose("--repeat=3", "--budget=1ms", zoo / "stale_read", cwd=tmp_path)["runs"]) == 1
-
-
-def test_a_green_that_was_cut_short_is_not_green(zoo: Path, tmp_path: Path) -> None:
-    report = diagnose("--max-runs=2", zoo / "varying_assertions", cwd=tmp_path)
-    assert report["status"] == "unresolved"
-    assert report["not_established"] == ["green: bypass was not asked"]
 
 
 def test_arms_that_were_left_out_are_the_next_command_and_they_tell(zoo: Path, tmp_path: Path) -> None:
@@ -135,19 +97,6 @@ def test_a_second_pool_in_the_target_is_told(zoo: Path, tmp_path: Path) -> None:
     report = diagnose(target, cwd=tmp_path)
     assert any("partially bypassed" in note and "pytorch" in note for note in report["notes"])
     assert not [note for note in diagnose(zoo / "stale_read", cwd=tmp_path)["notes"] if "bypassed" in note]
-
-
-def test_a_higher_confidence_takes_more_runs(zoo: Path, tmp_path: Path) -> None:
-    sure = diagnose("--confidence=0.9999", zoo / "cross_device_reuse", cwd=tmp_path)
-    quick = diagnose("--confidence=0.9", zoo / "cross_device_reuse", cwd=tmp_path)
-    assert sure["mechanism"] == quick["mechanism"] == "cross-device-reuse"
-    assert len(quick["runs"]) < len(sure["runs"])
-    assert sure["confidence"] >= 0.9999
-
-
-def test_repeat_runs_every_arm_so_often(zoo: Path, tmp_path: Path) -> None:
-    report = diagnose("--repeat=2", zoo / "class_slack", cwd=tmp_path)
-    assert {entry["runs"] for entry in report["arms"]} == {2}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 from pooldiag.attribution.signatures import signatures
 from pooldiag.diagnose.processes import OUTPUT_VARIABLE, with_folder
 from pooldiag.diagnose.tools import Tools
+from pooldiag.frameworks.base import Framework
 from pooldiag.model.arms import Arm, Isolation, Role
 from pooldiag.model.attributions import Attribution, Status
 from pooldiag.model.bisections import BisectReport, BisectStatus, OrdersReport
@@ -82,7 +83,7 @@ def next_command(
 ) -> NextCommand | None:
     """Return what to type next: more arms, more runs, another order, or the line that shows it green."""
     if attribution.status is Status.GREEN:
-        return _other_order(settings) if cases > 1 else None
+        return _other_order(settings, tools.framework) if cases > 1 else None
     if asked := [role for role in attribution.separators if role in settings.left_out]:
         roles = ",".join([*(arm.role for arm in settings.arms[1:]), *asked])
         line = settings.invocation.having(f"--arms={roles}")
@@ -104,9 +105,11 @@ def _green_line(settings: AttributeSettings, tools: Tools, results: tuple[ArmRes
     return NextCommand(line=line, purpose=_GREEN_UNDER.get(cleared.arm.role, f"green under {cleared.arm.role}"))
 
 
-def _other_order(settings: AttributeSettings) -> NextCommand:
-    """Suggest the next seed: a green order says nothing about others."""
-    seed = (settings.order.seed or 0) + 1 if settings.order.kind is OrderKind.RAND else 1
+def _other_order(settings: AttributeSettings, framework: Framework) -> NextCommand:
+    """Suggest the next seed that gives another order: a green one says nothing about others."""
+    seeds = framework.seeds()
+    least = max(next(seeds), settings.order.seed or 0) + 1 if settings.order.kind is OrderKind.RAND else 1
+    seed = next(seed for seed in framework.seeds() if seed >= least)
     line = settings.invocation.having("--order=rand", f"--seed={seed}")
     return NextCommand(line=line, purpose="another order may be red")
 

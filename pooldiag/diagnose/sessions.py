@@ -24,11 +24,9 @@ class Diagnosis(Protocol[_R_co]):
 
     def run(self) -> None:
         """Make all runs, with the lock held."""
-        ...
 
     def report(self, *, partial: bool, blocked: BlockedError | None = None) -> _R_co:
         """Say what is known now."""
-        ...
 
 
 def drive(begin: Callable[[Save], Diagnosis[_R]], tools: Tools, keep: Callable[[_R], None]) -> _R:

@@ -7,7 +7,7 @@ from math import factorial
 
 from pooldiag.errors import UsageError
 from pooldiag.frameworks.base import Framework
-from pooldiag.model.cases import Case, Listing, Order
+from pooldiag.model.cases import Case, Listing, Order, OrderKind
 from pooldiag.model.words import listed
 
 _TRIES = 10  # times k!: of the orders of k cases that seeds give, one in e^10 = 22,000 is missed
@@ -44,10 +44,10 @@ def find_order(
     """
     if len(set(wanted)) < len(wanted):
         raise UsageError("a case can run once only: one of the wanted order is named twice", hint="name each once")
-    plain = framework.plain_orders
+    plain, seeded = framework.plain_orders, (Order(kind=OrderKind.RAND, seed=seed) for seed in framework.seeds())
     most = most_listings or min(_TRIES * factorial(len(wanted)) + len(plain), _MOST_LISTINGS)
     best, reached = Order(), 0
-    for number, order in enumerate(islice(chain(plain, framework.seeded_orders()), most), 1):
+    for number, order in enumerate(islice(chain(plain, seeded), most), 1):
         watch(number, most)
         listing = list_order(order)
         beginning = _beginning(wanted, listing)

@@ -18,11 +18,9 @@ class Listener(Protocol):
 
     def began(self, path: tuple[str, ...], attributes: Mapping[str, str]) -> None:
         """Take notice of a start tag."""
-        ...
 
     def ended(self, path: tuple[str, ...], text: str) -> None:
         """Take notice of an end tag; `text` is the head of what stood since the last tag."""
-        ...
 
 
 class DamagedXmlError(Exception):

@@ -33,11 +33,9 @@ class ReportReader(Protocol):
 
     def feed(self, data: bytes) -> tuple[CaseEvent, ...]:
         """Take the next bytes; return what they say, in order."""
-        ...
 
     def result(self) -> FrameworkReport:
         """Return what is known so far; a case that began and did not end is UNFINISHED."""
-        ...
 
     def problem(self) -> str | None:
         """Say why this is not the run that was asked for, so that it says nothing; None while it may be."""
@@ -53,12 +51,10 @@ class Framework(Protocol):
     @property
     def name(self) -> str:
         """Its name, as `--framework` takes it."""
-        ...
 
     @property
     def markers(self) -> tuple[bytes, ...]:
         """Strings any of which, found in the target, select this framework."""
-        ...
 
     @property
     def lists_cases(self) -> bool:
@@ -83,9 +79,9 @@ class Framework(Protocol):
         """The orders that take no seed and may differ from each other."""
         return (Order(),)
 
-    def seeded_orders(self) -> Iterator[Order]:
-        """Yield the orders that a seed gives, each once: two seeds may mean the same."""
-        return (Order(kind=OrderKind.RAND, seed=seed) for seed in count())
+    def seeds(self) -> Iterator[int]:
+        """Yield the seeds, ascending, that each give another order; the first stands for no seed as well."""
+        return count()
 
     def remark(self, order: Order) -> str | None:
         """Say what a user of this order might not expect of it; None when there is nothing to say."""
@@ -98,14 +94,12 @@ class Framework(Protocol):
 
     def list_arguments(self, selection: Selection | None, order: Order, report: Path) -> tuple[str, ...]:
         """Return the arguments that list into `report`: all cases, or exactly what a run of `selection` starts."""
-        ...
 
     def run_arguments(self, selection: Selection | None, order: Order, report: Path | None) -> tuple[str, ...]:
         """Return the arguments that run `selection`; None: everything.
 
         Without a `report` the framework reports as it does by itself: that is the line to show to people.
         """
-        ...
 
     def input_files(self, selection: Selection | None, order: Order, report: Path) -> tuple[InputFile, ...]:
         """Return the files, beside `report`, that must be there before a run with the same arguments starts."""
@@ -114,7 +108,6 @@ class Framework(Protocol):
 
     def parse_listing(self, report: bytes) -> Listing:
         """Read a listing; raise ListingError with the reason when it cannot be relied on."""
-        ...
 
     def selections(self, listing: Listing, wanted: tuple[Case, ...]) -> tuple[Selection, ...]:
         """Return ways to ask for exactly the `wanted` cases, best first; none when they cannot be asked for.
@@ -122,11 +115,9 @@ class Framework(Protocol):
         Names lie, so each is to be verified before it is believed: list it, and see whether `confirms` says so.
         Only a framework of `any_order` needs no such proof, and takes `wanted` in another order than the listing's.
         """
-        ...
 
     def reader(self, selection: Selection | None) -> ReportReader:
         """Return a fresh reader for the report of one run of `selection`, whose cases its results name."""
-        ...
 
 
 def confirms(listing: Listing, selection: Selection) -> bool:

@@ -8,6 +8,7 @@ import pytest
 from pooldiag.errors import UsageError
 from pooldiag.model.arms import Acted, AllocatorProfile, Arm, CounterRule, PoolCounter, Role
 from pooldiag.model.attributions import Status
+from pooldiag.model.cases import Order, OrderKind
 from pooldiag.model.readings import Reading, SignatureKind
 from pooldiag.model.reports import ArmResult, AttributeReport
 from pooldiag.model.settings import OutputSpec
@@ -72,6 +73,13 @@ def test_nothing_red_is_green_and_leads_to_another_order() -> None:
     assert (report.attribution.status, report.attribution.signature) == (Status.GREEN, None)
     assert report.next is not None
     assert "--order=rand --seed=1" in report.next.line
+
+
+@pytest.mark.parametrize(("seed", "other"), [(None, 2), (0, 2), (1, 2), (7, 8)])
+def test_the_next_seed_is_one_of_another_order(seed: int | None, other: int) -> None:
+    report = diagnosed(PlayedSuite(cases=3), order=Order(kind=OrderKind.RAND, seed=seed))
+    assert report.next is not None
+    assert f"--order=rand --seed={other}" in report.next.line
 
 
 def test_a_bug_that_only_an_arm_shows_makes_no_green() -> None:
@@ -305,6 +313,7 @@ def test_a_disk_that_fills_blocks_and_gives_the_outputs_back() -> None:
     world = World(PlayedSuite(cases=3), hooks={2: fill})
     assert "No space left" in blocked_by(attribute_in(world))
     assert world.dropped == ["02-baseline"]
+    assert [outcome.run for _, outcome in world.memo.finished_runs] == ["01-baseline"]
     started = World(PlayedSuite(), short_of="free memory is 1 MiB")
     assert blocked_by(attribute_in(started)) == "free memory is 1 MiB"
     assert started.memo.began == []

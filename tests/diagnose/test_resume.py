@@ -74,6 +74,16 @@ def test_an_interrupt_leaves_a_report_and_a_memory_that_are_enough(uninterrupted
     assert report.recalled == finished
 
 
+def test_a_run_that_the_user_interrupts_again_and_again_is_made_in_the_end(uninterrupted: tuple[object, ...]) -> None:
+    world = World(shape())
+    for _ in range(4):
+        world.hooks = {len(world.ran) + 1: interrupt}
+        with pytest.raises(InterruptedRunError):
+            bisect_in(world)
+        world = world.after_a_kill()
+    assert same(continued(replace(world, hooks={}))) == uninterrupted
+
+
 def test_runs_side_by_side_that_finished_are_not_made_again(uninterrupted: tuple[object, ...]) -> None:
     world = killed("finished", 3, jobs=3)
     world = killed("finished", 6, jobs=3, world=world)

@@ -78,9 +78,12 @@ def test_an_interrupt_leaves_a_partial_report_of_all_that_finished(command: Comm
 
 
 def test_the_lock_is_taken_again_after_a_case_that_killed_what_started_it(command: Command) -> None:
-    world = World(suite(how="kill"))
+    seen: list[bool] = []
+    hooks = {number: lambda world: seen.append(world.is_locked) for number in range(1, 100)}
+    world = World(suite(how="kill"), hooks=hooks)
     command(world)
     assert world.restored
+    assert all(seen)
 
 
 def test_a_target_that_changes_meanwhile_blocks(command: Command) -> None:

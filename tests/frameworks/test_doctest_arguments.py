@@ -263,6 +263,13 @@ def test_the_longest_argument_is_one_that_the_kernel_takes() -> None:
     assert not [one for one in DOCTEST.selections(Listing(cases=(A, longer)), (longer,)) if named(one)]
 
 
+def test_seeds_that_are_one_order_are_said_and_tried_once() -> None:
+    assert next(DOCTEST.seeds()) == 1
+    for seed, same in ((None, True), (0, True), (1, False), (7, False)):
+        remark = DOCTEST.remark(Order(kind=OrderKind.RAND, seed=seed))
+        assert (remark == "seed 0, seed 1 and no seed are the same order in doctest") is same
+
+
 @cache
 def expression(pattern: bytes) -> re.Pattern[bytes]:
     """Make doctest's pattern a regular one: `*` is any bytes, `?` any one byte, the rest itself."""

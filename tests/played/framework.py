@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from random import Random
 
@@ -19,8 +20,8 @@ class PlayedFramework(Framework):
     markers = ()
     plain_orders = tuple(Order(kind=kind) for kind in (OrderKind.FILE, OrderKind.NAME, OrderKind.SUITE))
 
-    def seeded_orders(self) -> Iterator[Order]:
-        return (Order(kind=OrderKind.RAND, seed=seed) for seed in range(1, 2**31))
+    def seeds(self) -> Iterator[int]:
+        return count(1)
 
     def list_arguments(self, selection: Selection | None, order: Order, report: Path) -> tuple[str, ...]:
         return (f"{_LIST}{report}", *self.run_arguments(selection, order, None))

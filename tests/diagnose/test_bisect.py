@@ -228,6 +228,14 @@ def test_a_red_by_chance_that_its_line_does_not_show_again_is_no_answer() -> Non
     assert report.status is not FOUND
 
 
+def test_a_red_that_its_line_does_not_show_at_once_is_searched_for_again_without_belief_in_single_runs() -> None:
+    steady = PlayedSuite(polluters="5")
+    searched(steady)
+    line = steady.chances  # the last time that the victim could be red: its line was typed
+    report = searched(PlayedSuite(polluters="5", unlucky=lambda number: number != line))
+    assert (report.status, report.found.polluters, report.found.noisy) == (FOUND, names(5), True)
+
+
 def test_the_arms_run_on_the_minimal_set_and_the_green_ones_on_the_whole_order() -> None:
     world = World(PlayedSuite(cases=40, polluters="17", cures=frozenset({"POOL_OFF"})))
     report = bisect_in(world, arms=(BASELINE, switch(Role.BYPASS, "POOL_OFF"), switch(Role.EXACT, "EXACT"), ISOLATE))

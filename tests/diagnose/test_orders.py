@@ -81,6 +81,13 @@ def test_a_flake_is_no_accident_of_order() -> None:
     assert any("two runs of it disagree" in note for note in report.session.notes)
 
 
+def test_a_red_whose_prefix_does_not_hold_is_no_accident_of_order() -> None:
+    suite = PlayedSuite(cases=6, polluters="5", victim=2, unlucky=in_runs(1, 2, 3))
+    report = surveyed(suite, FILE, *seeds(2, 3, 4, 5))
+    assert any("does not hold, runs disagree" in note for note in report.session.notes)
+    assert (reading(report.orders[0]), report.by_accident) == (Reading.GREEN, False)
+
+
 def test_a_prefix_that_does_not_hold_when_it_is_run_again_is_not_claimed() -> None:
     suite = PlayedSuite(cases=6, polluters="2", unlucky=in_runs(1, 2, 3))
     report = surveyed(suite, FILE)

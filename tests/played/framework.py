@@ -76,7 +76,7 @@ def asked_by(words: Iterable[str]) -> Asked:
     for word in words:
         option, _, value = word.partition("=")
         values.setdefault(f"{option}=", []).append(value)
-    kind, _, seed = values[_ORDER][0].partition(" ")
+    kind, _, seed = values.get(_ORDER, ["file 0"])[0].partition(" ")
     return Asked(
         listing=next(map(Path, values.get(_LIST, [])), None),
         report=next(map(Path, values.get(_REPORT, [])), None),

@@ -30,6 +30,11 @@ class KilledError(BaseException):
     """The diagnosis is killed here: nothing that it does from now on has any effect."""
 
 
+def _nothing(_: Mapping[str, str]) -> Mapping[str, bytes]:
+    """Write no output."""
+    return {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Began:
     """A run that began."""
@@ -93,7 +98,7 @@ class World:
 
     `hooks` are called before the target's runs of these numbers, from 1; listings do not count. `commands` are the
     user's own, by their first word, and what they print; one that is missing fails. `shortage` is what the disk says,
-    `unlucky_lock` how the lock is refused.
+    `held_by_others` whether the lock is refused.
     """
 
     suite: PlayedSuite
@@ -101,6 +106,7 @@ class World:
     hooks: Mapping[int, Hook] = field(default_factory=dict)
     commands: dict[str, str] = field(default_factory=dict)
     text: str = ""  # what every run prints
+    written: Callable[[Mapping[str, str]], Mapping[str, bytes]] = _nothing  # into its output folder, by its variables
     short_of: str | None = None
     full_of: str | None = None
     needed: str | None = None
@@ -209,8 +215,10 @@ class World:
                     play = Play(lines=(), ending=Ending.ENOUGH, exit_code=None)
                     break
         self.ran.append(tuple(began))
-        if play.output is not None and (folder := variables.get("POOLDIAG_OUTPUT_DIR")) is not None:
-            self.content[Path(folder) / OUTPUT_FILE] = play.output
+        outputs = {} if play.output is None else {OUTPUT_FILE: play.output}
+        if (folder := variables.get("POOLDIAG_OUTPUT_DIR")) is not None:
+            outputs |= self.written(variables)
+            self.content |= {Path(folder) / name: data for name, data in outputs.items()}
         if self.is_interrupted:
             play = replace(play, ending=Ending.INTERRUPTED)
         if play.kills:

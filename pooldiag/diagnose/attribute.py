@@ -23,7 +23,7 @@ from pooldiag.model.attributions import Attribution, Status
 from pooldiag.model.cases import Case, Listing, Selection
 from pooldiag.model.events import Planned
 from pooldiag.model.readings import Reading, Signature
-from pooldiag.model.reports import AttributeReport, Run, TargetReport
+from pooldiag.model.reports import AttributeReport, Run
 from pooldiag.model.settings import AttributeSettings
 
 _MOST_ALONE = 200
@@ -172,7 +172,7 @@ class _ArmsDiagnosis:
 
     def report(self, *, partial: bool, blocked: BlockedError | None = None) -> AttributeReport:
         """Say what is known now."""
-        settings, tools = self._settings, self._tools
+        settings, tools, facts = self._settings, self._tools, self._tools.facts
         signature = self._known.signature()
         results = self._known.results(signature)
         attribution = self._attribution(signature, blocked)
@@ -183,7 +183,7 @@ class _ArmsDiagnosis:
             session=self._account.session(
                 partial=partial,
                 blocked=blocked,
-                target=self._target(),
+                target=facts.report if self._listing is None else facts.report_of(self._listing),
                 notes=(*self._notes, *notes(results, settings, tools.framework)),
             ),
             attribution=attribution,
@@ -207,9 +207,3 @@ class _ArmsDiagnosis:
             separators = tuple(role for role in concluded.separators if role is not Role.ISOLATE)
             return replace(concluded, separators=separators)
         return concluded
-
-    def _target(self) -> TargetReport:
-        if self._listing is None:
-            return self._tools.facts.report
-        version, cases = self._listing.framework_version, len(self._listing.cases)
-        return replace(self._tools.facts.report, version=version, cases=cases)

@@ -1,4 +1,4 @@
-"""What is known of a bisection, and how it is told: the report of it, at any time."""
+"""What is known of a bisection, and the report of it, at any time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -22,17 +22,10 @@ from pooldiag.model.bisections import (
 )
 from pooldiag.model.events import Searching
 from pooldiag.model.readings import Reading, Signature
-from pooldiag.model.reports import AttributeReport, Run, TargetReport
+from pooldiag.model.reports import AttributeReport, Run
 from pooldiag.model.settings import AttributeSettings, BisectSettings
 from pooldiag.reduce.probe import Phase, SearchStep
-from pooldiag.reduce.result import Observed, Proof, Reduction, ReductionStatus
-
-_STATUS = {
-    ReductionStatus.FOUND: BisectStatus.FOUND,
-    ReductionStatus.GREEN: BisectStatus.GREEN,
-    ReductionStatus.UNRESOLVED: BisectStatus.UNRESOLVED,
-    ReductionStatus.BLOCKED: BisectStatus.BLOCKED,
-}
+from pooldiag.reduce.result import Observed, Proof, Reduction
 
 
 @dataclass(slots=True, kw_only=True)
@@ -93,9 +86,11 @@ class BisectionState:
         """Say what is known now."""
         status = BisectStatus.BLOCKED if blocked is not None else self._status(partial=partial)
         probed = () if self.prober is None else tuple(self.prober.probed)
+        suite, facts = None if self.prober is None else self.prober.suite, self.tools.facts
+        target = facts.report if suite is None else facts.report_of(suite.listing, suite.order)
         report = BisectReport(
             session=self.account.session(
-                partial=partial, blocked=blocked, target=self._target(), notes=(*self.notes, *self._odd())
+                partial=partial, blocked=blocked, target=target, notes=(*self.notes, *self._odd())
             ),
             status=status,
             found=self._found(),
@@ -118,7 +113,7 @@ class BisectionState:
 
     def _status(self, *, partial: bool) -> BisectStatus:
         if self.reduction is not None:
-            status = _STATUS[self.reduction.status]
+            status = BisectStatus(self.reduction.status.value)
             return BisectStatus.UNRESOLVED if status is BisectStatus.FOUND and self._open_end() else status
         red = any(run.reading.reading is Reading.RED for run in self.whole_runs())
         is_open = partial or red or self.settings.wanted is not None
@@ -184,17 +179,6 @@ class BisectionState:
             position=None if chosen.anywhere else chosen.place + 1,
         )
         return found if reduction is None else _with_reduction(found, reduction, prober.suite)
-
-    def _target(self) -> TargetReport:
-        if self.prober is None:
-            return self.tools.facts.report
-        suite = self.prober.suite
-        return replace(
-            self.tools.facts.report,
-            version=suite.listing.framework_version,
-            order=suite.order,
-            cases=len(suite.listing.cases),
-        )
 
 
 def _with_reduction(found: Found, reduction: Reduction, suite: Suite) -> Found:

@@ -68,7 +68,7 @@ def _is_meant(path: Path, spec: OutputSpec, files: Files) -> bool:
         with files.open(path) as file:
             return is_self_describing(file, suffix=path.suffix)
     except OSError:
-        return True  # so that it is told
+        return True  # counting it says why it cannot be read
 
 
 def _count(path: Path, name: str, spec: OutputSpec, files: Files) -> Iterator[OutputFile]:

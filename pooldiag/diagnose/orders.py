@@ -19,12 +19,12 @@ from pooldiag.model.cases import Case, Order, OrderKind
 from pooldiag.model.events import OrderStarted
 from pooldiag.model.outcomes import CaseStatus
 from pooldiag.model.readings import Reading
-from pooldiag.model.reports import Run, TargetReport
+from pooldiag.model.reports import Run
 from pooldiag.model.settings import OrdersSettings
 from pooldiag.reduce.prefix import boundary
 from pooldiag.reduce.probe import ProbeVoidError
 
-_ENDS_AGAIN = 2  # further runs of both ends of the shortest prefix, so that chance is no answer
+_ENDS_AGAIN = 2  # further runs of both ends of the shortest prefix, so that chance is not an answer
 
 
 def orders(settings: OrdersSettings, tools: Tools, keep: Callable[[OrdersReport], None]) -> OrdersReport:
@@ -217,9 +217,11 @@ class _OrdersSurvey:
         """Say what is known now."""
         probed = [one for prober in self._probers for one in prober.probed]
         runs = [one for prober in self._probers for one in prober.readings]
+        facts, listings = self._tools.facts, [prober.suite.listing for prober in self._probers[:1]]
+        target = facts.report_of(listings[0]) if listings else facts.report
         report = OrdersReport(
             session=self._account.session(
-                partial=partial, blocked=blocked, target=self._target(), notes=(*self._notes, *notes_of_runs(runs))
+                partial=partial, blocked=blocked, target=target, notes=(*self._notes, *notes_of_runs(runs))
             ),
             asked=len(self._settings.orders),
             orders=tuple(self._results),
@@ -235,12 +237,6 @@ class _OrdersSurvey:
         readings = {result.order.kind: result.run.reading.reading for result in self._results if result.run}
         reds = any(result.run is not None and result.run.reading.reading is Reading.RED for result in self._results)
         return reds and readings.get(OrderKind.FILE) is Reading.GREEN and not self._disagreed
-
-    def _target(self) -> TargetReport:
-        if not self._probers:
-            return self._tools.facts.report
-        listing = self._probers[0].suite.listing
-        return replace(self._tools.facts.report, version=listing.framework_version, cases=len(listing.cases))
 
 
 def _failing(run: Run) -> Iterator[str]:

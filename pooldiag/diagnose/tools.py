@@ -1,9 +1,10 @@
 """What a diagnosis works with: the ports, the framework, and what was found out before the first run."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pooldiag.frameworks.base import Framework
+from pooldiag.model.cases import Listing, Order
 from pooldiag.model.reports import MachineReport, TargetReport
 from pooldiag.model.runs import Environment
 from pooldiag.ports import Ports
@@ -29,6 +30,11 @@ class TargetFacts:
     surroundings: str = ""
     changed_variables: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def report_of(self, listing: Listing, order: Order | None = None) -> TargetReport:
+        """Say what was run, with what its listing says; `order` where it is not the one of the settings."""
+        version, cases = listing.framework_version, len(listing.cases)
+        return replace(self.report, version=version, cases=cases, order=order or self.report.order)
 
     @property
     def removal(self) -> Environment:

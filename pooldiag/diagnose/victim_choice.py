@@ -136,13 +136,13 @@ class Chooser:
         question = Question(signature=signature, victim=victim)
         place = self.prober.suite.cases.index(victim)
         readings = [self.prober.answer(run, question) for run in self.whole]
-        told = tuple(reading for reading in readings if reading is not Reading.VOID)
+        answers = tuple(reading for reading in readings if reading is not Reading.VOID)
         return Chosen(
             question=question,
             victim=victim,
             place=place,
             named_by=named_by,
-            memory={tuple(range(place)): told} if told else {},
+            memory={tuple(range(place)): answers} if answers else {},
         )
 
     def _tried_alone(self, signature: Signature) -> Chosen:

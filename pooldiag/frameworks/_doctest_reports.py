@@ -64,7 +64,7 @@ class _ListingListener:
         self._complete |= path == ("doctest", "OverallResultsTestCases")
 
     def problem(self) -> str | None:
-        """Say why this is no listing to rely on; None when it is one."""
+        """Say why this is not a listing to rely on; None when it is one."""
         if self._root is None:
             return "no listing of test cases was written"
         if self._root != "doctest":

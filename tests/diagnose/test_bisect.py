@@ -9,6 +9,7 @@ from pooldiag.errors import UsageError
 from pooldiag.model.arms import Role
 from pooldiag.model.bisections import BisectReport, BisectStatus, NamedBy
 from pooldiag.model.readings import SignatureKind
+from pooldiag.model.runs import Ending
 from pooldiag.model.settings import OutputSpec
 from tests.played.commands import BASELINE, ISOLATE, OUTPUTS, bisect_in, switch
 from tests.played.suite import PlayedSuite, every_second, in_runs, name, names
@@ -152,6 +153,8 @@ def test_cases_after_the_victim_run_once_and_never_again() -> None:
     assert whole == names(*range(1, 21))
     assert others
     assert all(run[-1] == name(10) for run in others)
+    endings = {outcome.completed.ending for _, outcome in world.memo.finished_runs if outcome.arm.arguments == ()}
+    assert endings == {Ending.EXITED, Ending.ENOUGH}  # the whole order to its end, all others to the verdict
 
 
 def test_a_budget_of_runs_ends_with_the_best_so_far() -> None:

@@ -2,12 +2,14 @@
 
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from pooldiag.errors import InterruptedRunError
 from pooldiag.model.bisections import BisectReport, BisectStatus
+from pooldiag.model.events import RunEnded, RunStarted
 from tests.played.commands import bisect_in
 from tests.played.suite import PlayedSuite, name, names
 from tests.played.world import KilledError, World, interrupt
@@ -90,6 +92,19 @@ def test_runs_side_by_side_that_finished_are_not_made_again(uninterrupted: tuple
     report = continued(world, jobs=3)
     assert (report.status, report.found) == uninterrupted[:2]
     assert max(Counter(key for key, _ in world.memo.finished_runs).values()) == 1
+
+
+def test_what_went_on_when_pooldiag_was_killed_is_made_alone() -> None:
+    world = killed("began", 5, jobs=3)
+    keys = {one.key for one in world.memo.began if one.run not in world.memo.over}
+    assert len(keys) > 1
+    began = len(world.memo.began)
+    continued(world, jobs=3)
+    suspects = {one.run for one in world.memo.began[began:] if one.key in keys}
+    events = [event for event in world.events if isinstance(event, RunStarted | RunEnded)]
+    after = {one.run: other for one, other in pairwise(events) if isinstance(one, RunStarted)}
+    assert len(suspects) == len(keys)
+    assert all(after[run] == RunEnded(run=run) for run in suspects)
 
 
 def test_a_rebuilt_target_takes_nothing_over() -> None:

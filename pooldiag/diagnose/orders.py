@@ -1,7 +1,7 @@
 """`orders`: runs each order once, and finds the shortest red prefix over all of them."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from pooldiag.attribution.questions import Question
@@ -9,42 +9,25 @@ from pooldiag.diagnose.checked_lines import CheckedLines
 from pooldiag.diagnose.commands import next_of_orders
 from pooldiag.diagnose.lister import Lister, named_among
 from pooldiag.diagnose.notes import notes_of_runs
-from pooldiag.diagnose.prober import Places, Prober, Suite, suite_in
+from pooldiag.diagnose.order_reds import OrderRed
+from pooldiag.diagnose.prober import Prober, Suite, broken_case, suite_in
 from pooldiag.diagnose.runner import Runner
 from pooldiag.diagnose.sessions import Account, Save, drive
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError
-from pooldiag.model.bisections import BothEnds, OrderResult, OrdersReport, ShortestPrefix, Tried
+from pooldiag.model.bisections import OrderResult, OrdersReport, ShortestPrefix
 from pooldiag.model.cases import Case, Order, OrderKind
 from pooldiag.model.events import OrderStarted
 from pooldiag.model.outcomes import CaseStatus
 from pooldiag.model.readings import Reading
 from pooldiag.model.reports import Run
 from pooldiag.model.settings import OrdersSettings
-from pooldiag.reduce.prefix import boundary
 from pooldiag.reduce.probe import ProbeVoidError
-
-_ENDS_AGAIN = 2  # further runs of both ends of the shortest prefix, so that chance is not an answer
 
 
 def orders(settings: OrdersSettings, tools: Tools, keep: Callable[[OrdersReport], None]) -> OrdersReport:
     """Run the orders, as `drive` does; UsageError when the target or a selection cannot be used as given."""
     return drive(partial(_OrdersSurvey, settings, tools), tools, keep)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Red:
-    """A red of a case in an order: what to ask, and where that case stands, from 0; `number` is the order's."""
-
-    number: int
-    prober: Prober
-    question: Question
-    place: int
-
-    @property
-    def victim(self) -> Case:
-        """The case that is red."""
-        return self.prober.suite.cases[self.place]
 
 
 class _OrdersSurvey:
@@ -58,11 +41,11 @@ class _OrdersSurvey:
         self._account = Account(tools, floor=settings.common.floors.disk_bytes, invocation=settings.invocation)
         self._results: list[OrderResult] = []
         self._probers: list[Prober] = []
-        self._reds: list[_Red] = []
+        self._reds: list[OrderRed] = []
         self._alone: dict[Case, Reading] = {}  # how a victim read alone, the same in every order
         self._disagreed = False  # two runs of the same cases did not read alike
         self._shortest: ShortestPrefix | None = None
-        self._closest: _Red | None = None  # the red that the shortest prefix is of
+        self._closest: OrderRed | None = None  # the red that the shortest prefix is of
         self._notes: list[str] = [*tools.facts.notes]
 
     def run(self) -> None:
@@ -125,14 +108,14 @@ class _OrdersSurvey:
         self._results.append(result)
         self._save()
 
-    def _reds_of(self, run: Run, prober: Prober) -> Iterator[_Red]:
+    def _reds_of(self, run: Run, prober: Prober) -> Iterator[OrderRed]:
         """Yield the reds of cases; of a red in no case it is only said that nothing is searched for."""
         for signature in run.reading.signatures:
-            victim = _victim(run, signature.case)
+            victim = broken_case(run, signature.case)
             if victim is None:
                 self._notes.append(f"{signature}: in no case, so no prefix is looked for; bisect the order for that")
             elif self._common.victim in {None, victim.name}:
-                yield _Red(
+                yield OrderRed(
                     number=len(self._results),
                     prober=prober,
                     question=Question(signature=signature, victim=victim),
@@ -152,7 +135,7 @@ class _OrdersSurvey:
             if self._shortest is not None and self._shortest.prefix == 1:
                 return
 
-    def _shorten_by(self, red: _Red) -> None:
+    def _shorten_by(self, red: OrderRed) -> None:
         """Look for a shorter prefix; a case that is red alone has one of 0 in every order, and hides no other red."""
         if red.victim not in self._alone:
             self._alone[red.victim] = red.prober.ask([()], red.question)[0]
@@ -161,42 +144,22 @@ class _OrdersSurvey:
             self._note_prefix(red, 0)
             return
         best = None if self._shortest is None else self._shortest.prefix
-        size = _prefix(red, best)
-        if size is not None and (proven := self._proven(red, size)) is not None:
+        size = red.prefix_below(best)
+        if size is None:
+            return
+        if (proven := red.proven(size)) is not None:
             self._note_prefix(red, size)
             self._shortest, self._closest = proven, red
+        else:
+            self._disagreed = True
+            order = red.prober.suite.order
+            self._notes.append(f"{order}: a red prefix of {size} cases does not hold, runs disagree")
 
-    def _note_prefix(self, red: _Red, size: int) -> None:
+    def _note_prefix(self, red: OrderRed, size: int) -> None:
         """Write the prefix down where it is of the red that the order's line is about."""
         result = self._results[red.number]
         if result.victim == red.victim.name:
             self._results[red.number] = replace(result, prefix=size)
-
-    def _proven(self, red: _Red, size: int) -> ShortestPrefix | None:
-        """Run both ends again; None when these runs disagree with the first ones."""
-        longer, shorter = (self._again(red, end) for end in (size, size - 1))
-        if longer.green or shorter.red or not (longer.red and shorter.green):
-            self._disagreed = True
-            order = red.prober.suite.order
-            self._notes.append(f"{order}: a red prefix of {size} cases does not hold, runs disagree")
-            return None
-        return ShortestPrefix(
-            order=red.prober.suite.order,
-            prefix=size,
-            cases=red.prober.suite.names(tuple(range(size))),
-            victim=red.victim.name,
-            proof=BothEnds(red=longer, green=(shorter,)),
-        )
-
-    def _again(self, red: _Red, size: int) -> Tried:
-        places = tuple(range(size))
-        readings = [reading for _ in range(_ENDS_AGAIN) for reading in red.prober.ask([places], red.question)]
-        return Tried(
-            cases=red.prober.suite.names(places),
-            red=readings.count(Reading.RED),
-            green=readings.count(Reading.GREEN),
-            void=readings.count(Reading.VOID),
-        )
 
     def _type_line(self) -> None:
         """Try the line that runs the shortest prefix, then the victim."""
@@ -242,24 +205,3 @@ class _OrdersSurvey:
 def _failing(run: Run) -> Iterator[str]:
     """Yield the cases that did not pass, in running order."""
     return (one.case.name for one in run.outcome.report.results if one.status is not CaseStatus.PASSED)
-
-
-def _victim(run: Run, name: str | None) -> Case | None:
-    """Return the case that a signature names; None for a red outside the cases."""
-    of_name = [one for one in run.outcome.report.results if name is not None and one.case.name == name]
-    broken = [one.case for one in of_name if one.status is not CaseStatus.PASSED]
-    return next(iter(broken), None)
-
-
-def _prefix(red: _Red, best: int | None) -> int | None:
-    """Return k, k red and k-1 green, if it is below the best one so far; the victim alone is green."""
-    readings = {red.place: Reading.RED, 0: Reading.GREEN}  # the run of the whole order; the victim alone
-
-    def read(size: int) -> Reading:
-        if size not in readings:
-            places: Places = tuple(range(size))
-            readings[size] = red.prober.ask([places], red.question)[0]
-        return readings[size]
-
-    longest = red.place if best is None else min(best - 1, red.place)
-    return boundary(read, green=0, red=longest) if read(longest) is Reading.RED else None

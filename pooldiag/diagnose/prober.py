@@ -13,7 +13,7 @@ from pooldiag.errors import BlockedError, UsageError
 from pooldiag.model.arms import Arm
 from pooldiag.model.bisections import Probed
 from pooldiag.model.cases import Case, Listing, Order, Selection
-from pooldiag.model.outcomes import Outcome
+from pooldiag.model.outcomes import CaseStatus, Outcome
 from pooldiag.model.readings import Reading, RunReading, Signature
 from pooldiag.model.reports import Run
 from pooldiag.model.runs import Ending
@@ -40,6 +40,12 @@ def suite_in(order: Order, lister: Lister) -> Suite:
     """List the target in an order, and choose what the user asked for."""
     listing = lister.everything(order)
     return Suite(listing=listing, cases=lister.chosen(listing), order=order)
+
+
+def broken_case(run: Run, name: str | None) -> Case | None:
+    """Return the case that a signature names: of several of this name the first that did not pass."""
+    results = (one for one in run.outcome.report.results if name is not None and one.case.name == name)
+    return next((one.case for one in results if one.status is not CaseStatus.PASSED), None)
 
 
 @dataclass(slots=True, kw_only=True)

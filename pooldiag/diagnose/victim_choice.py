@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pooldiag.attribution.questions import Question, not_reached, result_of
 from pooldiag.attribution.signatures import OUTPUT, same_red
 from pooldiag.diagnose.lister import named_among
-from pooldiag.diagnose.prober import Places, Prober
+from pooldiag.diagnose.prober import Places, Prober, broken_case
 from pooldiag.errors import BlockedError
 from pooldiag.model.bisections import NamedBy
 from pooldiag.model.cases import Case
@@ -154,11 +154,10 @@ class Chooser:
         return replace(chosen, memory=chosen.memory | {(): (alone,)})
 
     def _victim(self, signature: Signature) -> Case:
-        """Return the case that a signature names: of several of this name the first that did not pass."""
-        results = self.whole[-1].outcome.report.results
-        of_name = [one for one in results if one.case.name == signature.case]
-        broken = [one.case for one in of_name if one.status is not CaseStatus.PASSED]
-        return broken[0] if broken else of_name[0].case
+        """Return the case that a signature names, be it one that passed."""
+        run = self.whole[-1]
+        broken = broken_case(run, signature.case)
+        return broken or next(one.case for one in run.outcome.report.results if one.case.name == signature.case)
 
     def _by_search(self, signature: Signature) -> Chosen | None:
         """Look for the case that completes the red: the last one of a red beginning of the order."""

@@ -1,28 +1,25 @@
 """`bisect`: finds the red, its victim, what must run before it, and what the arms say about that."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from pooldiag.attribution.reading import sight
-from pooldiag.attribution.signatures import same_red
-from pooldiag.diagnose.attribute import MinimalSet, attribute_set
 from pooldiag.diagnose.bisection_state import BisectionState
 from pooldiag.diagnose.checked_lines import CheckedLines
 from pooldiag.diagnose.lister import Lister, named_case
 from pooldiag.diagnose.prober import Places, Prober, Suite, suite_in
 from pooldiag.diagnose.runner import Runner
 from pooldiag.diagnose.sessions import Account, Save, drive
+from pooldiag.diagnose.set_arms import SetArms
 from pooldiag.diagnose.tools import Tools
 from pooldiag.diagnose.victim_choice import Chooser, Chosen
 from pooldiag.diagnose.wanted_order import find_order
 from pooldiag.errors import BlockedError
-from pooldiag.model.arms import Acted, Isolation, Role
-from pooldiag.model.bisections import BisectReport, Confirmation
+from pooldiag.model.arms import Isolation
+from pooldiag.model.bisections import BisectReport
 from pooldiag.model.cases import Case
 from pooldiag.model.events import Searching
-from pooldiag.model.readings import Reading, Sight
-from pooldiag.model.reports import ArmResult, AttributeReport
+from pooldiag.model.readings import Reading
 from pooldiag.model.settings import BisectSettings
 from pooldiag.reduce.ahead import reduce_ahead
 from pooldiag.reduce.probe import SearchLimits, SearchStep
@@ -120,12 +117,8 @@ class _Bisection:
         return SearchPlan(
             confidence=self._settings.confidence,
             every_set=self._settings.every_set,
-            limits=SearchLimits(max_runs=max(1, self._settings.max_runs - spent), spent=self._time_is_over),
+            limits=SearchLimits(max_runs=max(1, self._settings.max_runs - spent), spent=self._known.is_late),
         )
-
-    def _time_is_over(self) -> bool:
-        budget = self._settings.common.budget_seconds
-        return budget is not None and self._known.account.seconds >= budget
 
     def _watch(self, progress: SearchStep) -> None:
         """Take notice of a step of the search; the run that it made was written down before."""
@@ -146,7 +139,7 @@ class _Bisection:
             places = self._lines_that_hold(prober, chosen)
             together = any(arm.isolation is Isolation.TOGETHER for arm in self._known.common.arms[1:])
             if places is not None and self._settings.arms and together:
-                self._arms(prober, chosen, places)
+                SetArms(known=self._known, prober=prober, chosen=chosen, save=self._save).run(places)
         except BlockedError as error:
             self._known.notes.append(f"not all that follows a search is done: {error.problem}")
 
@@ -155,7 +148,7 @@ class _Bisection:
         for steady in (True, False):
             reduction = self._known.reduction
             red = None if reduction is None else _red_places(reduction)
-            if reduction is None or red is None or self._over("commands"):
+            if reduction is None or red is None or not self._known.has_time_for("commands"):
                 return None
             places = (*red, chosen.place)
             self._lines(prober, chosen, places, noisy=reduction.noisy)
@@ -179,14 +172,6 @@ class _Bisection:
         known.contradicted = known.red_line is None or (green is not None and known.green_line is None and tells)
         self._saved()
 
-    def _over(self, phase: str) -> bool:
-        """Tell what the next runs are for, which are no longer of the search; or say that there is no time for them."""
-        if self._time_is_over():
-            self._known.notes.append("the time is spent: what follows a search was left out")
-            return True
-        self._tools.ports.progress.notice(Searching(phase=phase, victim=self._known.victim_name))
-        return False
-
     def _green_places(self, chosen: Chosen) -> Places | None:
         """Return what to run to see the victim green; None where no selection of cases makes it so."""
         reduction = self._known.reduction
@@ -196,52 +181,9 @@ class _Bisection:
             return (chosen.place,)
         return (*reduction.cleaners, chosen.place) if reduction.cleaners else None
 
-    def _arms(self, prober: Prober, chosen: Chosen, places: Places) -> None:
-        """Run the arms on the minimal set, then the whole order under those that are green there."""
-        if self._over("arms"):
-            return
-        found = MinimalSet(
-            runner=prober.runner,
-            lister=prober.lister,
-            listing=prober.suite.listing,
-            cases=tuple(prober.suite.cases[place] for place in places),
-            signature=chosen.question.signature,
-        )
-        budget = self._settings.common.budget_seconds
-        left = None if budget is None else budget - self._known.account.seconds
-        settings = replace(self._known.common, victim=None, budget_seconds=left)
-        attribute_set(settings, self._tools, found, self._take_attribution)
-        for result in _green_arms(self._known.attribution):
-            if self._over("confirm"):
-                return
-            self._confirm(prober, chosen, result)
-
-    def _take_attribution(self, report: AttributeReport) -> None:
-        self._known.attribution = report
-        self._save()
-
-    def _confirm(self, prober: Prober, chosen: Chosen, result: ArmResult) -> None:
-        """Run the whole order under an arm once."""
-        run = prober.under(result.arm)
-        known = frozenset(found for whole in self._known.whole_runs() for found in whole.reading.signatures)
-        wanted = chosen.question.signature
-        signature = next((found for found in known if same_red(found, wanted)), wanted)
-        seen = sight(run.outcome, run.reading, signature=signature, known=known)
-        confirmation = Confirmation(arm=result.arm, run=run, sight=seen)
-        self._known.confirmations = (*self._known.confirmations, confirmation)
-        self._save()
-
 
 def _red_places(reduction: Reduction) -> Places | None:
     """Return the smallest red selection that is known, be the search at its end or not."""
     if reduction.status is ReductionStatus.GREEN:
         return None
     return reduction.polluters if reduction.polluters or reduction.red_alone else reduction.known.red
-
-
-def _green_arms(report: AttributeReport | None) -> Iterator[ArmResult]:
-    """Yield the arms that share a process among the cases, acted, and were green each time."""
-    for result in () if report is None else report.arms:
-        clears = bool(result.sights) and set(result.sights) == {Sight.GREEN} and result.acted is not Acted.INERT
-        if clears and result.arm.role is not Role.BASELINE and result.arm.isolation is Isolation.TOGETHER:
-            yield result

@@ -64,6 +64,19 @@ class BisectionState:
         """How many cases the longest prefix below that has which was green."""
         return None if self.progress is None else self.progress.known.green_prefix
 
+    def is_late(self) -> bool:
+        """Tell whether the time is spent."""
+        budget = self.settings.common.budget_seconds
+        return budget is not None and self.account.seconds >= budget
+
+    def has_time_for(self, phase: str) -> bool:
+        """Say that the next runs are no longer of the search, and what for; or note that there is no time for them."""
+        if self.is_late():
+            self.notes.append("the time is spent: what follows a search was left out")
+            return False
+        self.tools.ports.progress.notice(Searching(phase=phase, victim=self.victim_name))
+        return True
+
     def whole_runs(self) -> list[Run]:
         """Return the runs of the whole order."""
         return [] if self.chooser is None else self.chooser.whole

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.command import arm, attribute, diagnose, shell
+from tests.cli.command import arm, diagnose, diagnose_in_words, shell
 
 NAMED = {
     "cross_device_reuse": "cross-device-reuse",
@@ -43,12 +43,11 @@ def test_state_between_cases_is_green_in_file_order_and_never_blamed_on_the_pool
 
 @pytest.mark.parametrize("target", ["stale_read", "cross_device_reuse"])
 def test_three_arms_alone_are_one_of_three_with_the_arms_that_separate(zoo: Path, tmp_path: Path, target: str) -> None:
-    report = diagnose("--arms=bypass,exact,per-case", zoo / target, cwd=tmp_path)
+    report, said = diagnose_in_words("--arms=bypass,exact,per-case", zoo / target, cwd=tmp_path)
     assert report["status"] == "unresolved"
     left = {entry["mechanism"] for entry in report["candidates"]}
     assert left == {"cross-device-reuse", "stale-read", "stream-race"}
     assert {"poison-n", "serial"} <= set(report["separators"])
-    said = attribute("--arms=bypass,exact,per-case", zoo / target, cwd=tmp_path)
     assert said.code == 3
     assert "one of three" in said.out
 
@@ -68,12 +67,12 @@ def evidence_of(report: dict[str, Any]) -> set[str]:
 def test_an_arm_that_did_not_act_carries_no_verdict_and_says_why(
     zoo: Path, tmp_path: Path, target: str, reason: str
 ) -> None:
-    report = diagnose(zoo / target, cwd=tmp_path)
+    report, said = diagnose_in_words(zoo / target, cwd=tmp_path)
     bypass = arm(report, "bypass")
     assert bypass["acted"] == "inert"
     assert reason in bypass["why"]
     assert "bypass" not in evidence_of(report)
-    assert reason in " ".join(attribute(zoo / target, cwd=tmp_path).out.split())
+    assert reason in " ".join(said.out.split())
 
 
 def test_a_suite_whose_number_of_assertions_varies_is_green_and_the_noise_is_told(zoo: Path, tmp_path: Path) -> None:

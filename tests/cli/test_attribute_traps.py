@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.command import arm, attribute, diagnose, pooldiag
+from tests.cli.command import arm, attribute, diagnose, diagnose_in_words, pooldiag
 
 
 @pytest.fixture
@@ -50,18 +50,18 @@ def test_everything_skipped_is_void(zoo: Path, tmp_path: Path) -> None:
 
 
 def test_cases_that_passed_with_zero_assertions_are_named(zoo: Path, tmp_path: Path) -> None:
-    report = diagnose(zoo / "vacuous", cwd=tmp_path)
+    report, said = diagnose_in_words(zoo / "vacuous", cwd=tmp_path)
     assert report["status"] == "green"
     named = [note for note in report["notes"] if note.startswith("passed without one assertion")]
     assert len(named) == 5
-    assert "5 of 7 cases passed without an assertion" in attribute(zoo / "vacuous", cwd=tmp_path).out
+    assert "5 of 7 cases passed without an assertion" in said.out
 
 
 def test_a_crash_after_a_green_summary_is_red_outside_any_case(zoo: Path, tmp_path: Path) -> None:
-    report = diagnose(zoo / "crash_after_summary", cwd=tmp_path)
+    report, said = diagnose_in_words(zoo / "crash_after_summary", cwd=tmp_path)
     assert signature(report) == ("crash", "SIGSEGV", None)
     assert report["signature"]["place"] == "after the last case"
-    assert "outside any case" in attribute(zoo / "crash_after_summary", cwd=tmp_path).out
+    assert "outside any case" in said.out
 
 
 def test_a_crash_before_main_is_red_without_any_listing(zoo: Path, tmp_path: Path) -> None:

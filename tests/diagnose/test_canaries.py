@@ -1,7 +1,6 @@
 """Running a canary under arms: for which of them, with what, and what is known without it."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -9,22 +8,15 @@ from typing import Any
 import pytest
 
 from pooldiag.diagnose.canaries import canary_states
-from pooldiag.diagnose.tools import TargetFacts, Tools
+from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import InterruptedRunError
-from pooldiag.execute.clock import SystemClock
-from pooldiag.execute.disk import SystemDisk
-from pooldiag.execute.evidence import EvidenceFolder
-from pooldiag.execute.files import LocalFiles
-from pooldiag.execute.journal import Journal
 from pooldiag.frameworks import BLACKBOX
 from pooldiag.model.arms import Acted, AllocatorProfile, Arm, Canary, CanaryRule, Linkage, Role
-from pooldiag.model.cases import Target
-from pooldiag.model.events import Event
-from pooldiag.model.reports import LockReport, MachineReport, TargetReport
 from pooldiag.model.runs import Completed, Ending, Environment, RunRequest, Stream
-from pooldiag.model.settings import Floors
-from pooldiag.ports import Executor, Ports
+from pooldiag.ports import Executor
 from tests.builders import completed
+from tests.played.suite import PlayedSuite
+from tests.played.world import World
 
 LIBC, OTHER, RUNTIME = Path("/lib/libc.so.6"), Path("/lib/libother.so.3"), Path("/lib/libruntime.so.8")
 STALE, ZERO = b"blocks of 200 bytes: handed=stale\n", b"blocks of 200 bytes: handed=0x00\n"
@@ -42,6 +34,7 @@ PROFILE = AllocatorProfile(name="a", title="a", source="a test", canary=CANARY, 
 class CanaryExecutor:
     """Prints what a canary would under an allocator that POOL_OFF=1 switches off."""
 
+    world: World
     ended: Completed = field(default_factory=completed)
     requests: list[RunRequest] = field(default_factory=list)
 
@@ -49,57 +42,26 @@ class CanaryExecutor:
         self.requests.append(request)
         stdout = request.folder / "stdout"
         text = ZERO if ("POOL_OFF", "1") in request.environment.set else STALE
-        stdout.write_bytes(text)
+        self.world.content[stdout] = text
         return replace(self.ended, stdout=Stream(path=stdout, size_bytes=len(text)))
 
     def restore(self) -> None:
         pass
 
 
-class NoLock:
-    def hold(self) -> AbstractContextManager[None]:
-        return nullcontext()
-
-    def retake(self) -> None:
-        pass
-
-    def report(self) -> LockReport | None:
-        return None
-
-
-class Nobody:
-    def notice(self, event: Event) -> None:
-        pass
+@pytest.fixture
+def world() -> World:
+    facts = {
+        "names": frozenset({"POOL_OFF"}),
+        "libraries": (LIBC,),
+        "removed": (("MALLOC_PERTURB_", "7"),),
+    }
+    return World(PlayedSuite(cases=1), framework=BLACKBOX, facts=facts)
 
 
 @pytest.fixture
-def tools(tmp_path: Path) -> Iterator[Tools]:
-    target = Target(
-        path=Path("/bin/true"), shown="true", directory=tmp_path, shell_directory=tmp_path, framework="blackbox"
-    )
-    with (
-        EvidenceFolder(tmp_path, command="attribute", target="true") as evidence,
-        Journal(evidence.path) as journal,
-    ):
-        ports = Ports(
-            executor=CanaryExecutor(),
-            lock=NoLock(),
-            disk=SystemDisk(evidence=tmp_path, target=tmp_path, floors=Floors()),
-            files=LocalFiles(target, evidence=tmp_path),
-            evidence=evidence,
-            memo=journal,
-            clock=SystemClock(),
-            progress=Nobody(),
-        )
-        facts = TargetFacts(
-            report=TargetReport(argv=("true",), directory=tmp_path, framework="blackbox"),
-            machine=MachineReport(host="here", system="Linux", cpus=1, memory_bytes=1),
-            names=frozenset({"POOL_OFF"}),
-            searchable=True,
-            libraries=(LIBC,),
-            removed=(("MALLOC_PERTURB_", "7"),),
-        )
-        yield Tools(ports=ports, framework=BLACKBOX, facts=facts)
+def tools(world: World) -> Tools:
+    return run_by(world.tools, CanaryExecutor(world))
 
 
 def knowing(tools: Tools, **facts: Any) -> Tools:  # noqa: ANN401 - fields of TargetFacts
@@ -144,14 +106,14 @@ def test_without_a_canary_nothing_runs(tools: Tools) -> None:
     [completed(1), completed(None, ending=Ending.SIGNALLED, signal=11), completed(None, ending=Ending.TIMED_OUT)],
     ids=["failed", "crashed", "hung"],
 )
-def test_a_canary_that_does_not_end_well_settles_nothing(tools: Tools, ended: Completed) -> None:
-    assert states(PROFILE, run_by(tools, CanaryExecutor(ended=ended))) == {}
+def test_a_canary_that_does_not_end_well_settles_nothing(world: World, ended: Completed) -> None:
+    assert states(PROFILE, run_by(world.tools, CanaryExecutor(world, ended=ended))) == {}
 
 
-def test_an_interrupt_ends_it(tools: Tools) -> None:
-    executor = CanaryExecutor(ended=completed(None, ending=Ending.INTERRUPTED))
+def test_an_interrupt_ends_it(world: World) -> None:
+    executor = CanaryExecutor(world, ended=completed(None, ending=Ending.INTERRUPTED))
     with pytest.raises(InterruptedRunError):
-        canary_states(PROFILE, ARMS, run_by(tools, executor))
+        canary_states(PROFILE, ARMS, run_by(world.tools, executor))
     assert len(executor.requests) == 1
 
 

@@ -1,6 +1,5 @@
 """The processes of a run, from the request to the outcome."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -151,7 +150,3 @@ def raise_if_lasting(outcome: Outcome) -> None:
     for silence in outcome.silences:
         if silence.kind.lasts:
             raise BlockedError(silence.text)
-
-
-MakeOutcome = Callable[[RunBegun], Outcome]
-"""Makes the processes of a run."""

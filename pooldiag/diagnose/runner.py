@@ -1,9 +1,9 @@
 """Making runs, one or several at a time: from the plan to the outcome that is kept."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
-from pooldiag.diagnose.processes import MakeOutcome, Processes
+from pooldiag.diagnose.processes import Processes
 from pooldiag.diagnose.run_checks import RunChecks
 from pooldiag.diagnose.run_memory import RunMemory
 from pooldiag.diagnose.run_plans import RunBegun, RunKey, RunPlan
@@ -13,6 +13,9 @@ from pooldiag.errors import PooldiagError
 from pooldiag.model.events import RunEnded, RunStarted
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.settings import AttributeSettings
+
+MakeOutcome = Callable[[RunBegun], Outcome]
+"""Makes the processes of a run."""
 
 
 class Runner:

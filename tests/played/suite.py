@@ -65,7 +65,7 @@ class PlayedSuite:
     (whoever started it), two-ways (crash; a failure where only some of the polluters ran). `unlucky` says of the
     number of the runs in which it could be red whether it is. `always` fail, `vacuous` ones assert nothing, `skipped`
     ones do not run. `crashes_at_end`: after the last case, whatever ran. `cures` are variables under which nothing is
-    red, `breaks` those under which the victim is, `costs` what the target prints when one of them is set.
+    red, `breaks` those under which the victim is.
     """
 
     cases: int = 13

@@ -97,8 +97,8 @@ class World:
     """A played target and all that is around it, as one process of pooldiag finds it. It is every port at once.
 
     `hooks` are called before the target's runs of these numbers, from 1; listings do not count. `commands` are the
-    user's own, by their first word, and what they print; one that is missing fails. `shortage` is what the disk says,
-    `held_by_others` whether the lock is refused.
+    user's own, by their first word, and what they print; one that is missing fails. `short_of`, `full_of` and `needed`
+    are what the disk says, `missing` what is said of a required file, `built` is which build of the target it is.
     """
 
     suite: PlayedSuite
@@ -112,7 +112,7 @@ class World:
     needed: str | None = None
     held_by_others: bool = False
     is_interrupted: bool = False
-    missing: str | None = None  # what cannot be read of what is required
+    missing: str | None = None
     built: str = "1"
     memo: PlayedMemo = field(default_factory=PlayedMemo)
     facts: Mapping[str, object] = field(default_factory=dict)

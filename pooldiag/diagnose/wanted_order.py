@@ -23,29 +23,23 @@ class FoundOrder:
     listings: int
 
 
-def _ignore(listing: int, most: int) -> None:
-    """Take no notice of a listing."""
-    del listing, most
-
-
 def find_order(
     wanted: tuple[Case, ...],
     list_order: Callable[[Order], Listing],
     *,
     framework: Framework,
-    most_listings: int | None = None,
-    watch: Callable[[int, int], None] = _ignore,
+    watch: Callable[[int, int], None],
 ) -> FoundOrder:
     """Search for an order in which the wanted cases stand in the wanted order, with or without others between them.
 
     The orders without a seed are tried first, then seeds. `watch` hears before each listing its number, from 1,
-    and how many there will be at most: `most_listings`, or by itself 10 for each order that so many cases can have.
+    and how many there will be at most: 10 for each order that so many cases can have.
     Raises UsageError when none is found, when a wanted case does not run, or when one is wanted twice.
     """
     if len(set(wanted)) < len(wanted):
         raise UsageError("a case can run once only: one of the wanted order is named twice", hint="name each once")
     plain, seeded = framework.plain_orders, (Order(kind=OrderKind.RAND, seed=seed) for seed in framework.seeds())
-    most = most_listings or min(_TRIES * factorial(len(wanted)) + len(plain), _MOST_LISTINGS)
+    most = min(_TRIES * factorial(len(wanted)) + len(plain), _MOST_LISTINGS)
     best, reached = Order(), 0
     for number, order in enumerate(islice(chain(plain, seeded), most), 1):
         watch(number, most)

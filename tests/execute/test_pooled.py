@@ -163,7 +163,7 @@ from pooldiag.execute.disk import Watched
 from pooldiag.execute.interrupts import interruptible
 from pooldiag.execute.pooled import PooledExecutor
 from pooldiag.execute.supervised import SupervisedExecutor, Supervisor
-from pooldiag.model.runs import Limits, RunRequest
+from pooldiag.model.runs import RunLimits, RunRequest
 
 watched = Watched(folders=(), bytes_floor=0, memory_floor=0)
 requests = []
@@ -171,7 +171,7 @@ for name in "abc":
     here = Path(name).absolute()
     here.mkdir()
     script = "trap '' TERM; echo $$ > pid; until [ -e ../go ]; do sleep 0.01; done"
-    limits = Limits(timeout_seconds=1000, grace_seconds=0.2)
+    limits = RunLimits(timeout_seconds=1000, grace_seconds=0.2)
     requests.append(RunRequest(argv=("sh", "-c", script), directory=here, folder=here, limits=limits))
 with ExitStack() as stack:
     interrupts = stack.enter_context(interruptible())

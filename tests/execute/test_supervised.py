@@ -590,7 +590,7 @@ from pooldiag.execute.clock import SystemClock
 from pooldiag.execute.disk import Watched
 from pooldiag.execute.interrupts import interruptible
 from pooldiag.execute.supervised import SupervisedExecutor, SupervisedLock, Supervisor
-from pooldiag.model.runs import Limits, RunRequest
+from pooldiag.model.runs import RunLimits, RunRequest
 from pooldiag.model.settings import LockSettings
 
 class Silent:
@@ -598,7 +598,7 @@ class Silent:
         Path("told").touch()
 
 here = Path.cwd()
-limits = Limits(timeout_seconds=1000, grace_seconds=float(sys.argv[2]))
+limits = RunLimits(timeout_seconds=1000, grace_seconds=float(sys.argv[2]))
 request = RunRequest(argv=("sh", "-c", sys.argv[1]), directory=here, folder=here, limits=limits)
 with interruptible() as interrupts, Supervisor(interrupts) as supervisor:
     Path("supervisor").write_text(f"{supervisor.pid}\\n")

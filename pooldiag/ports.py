@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -17,11 +18,9 @@ class Executor(Protocol):
 
     def execute(self, request: RunRequest) -> Completed:
         """Run, wait, and end what is left of it. Never raises for what the target does, but for RunLostError."""
-        ...
 
     def restore(self) -> None:
         """Make runs possible again after RunLostError."""
-        ...
 
 
 class DeviceLock(Protocol):
@@ -29,15 +28,12 @@ class DeviceLock(Protocol):
 
     def hold(self) -> AbstractContextManager[None]:
         """Hold all lock files; raise LockTimeoutError when they are not free within the wait."""
-        ...
 
     def retake(self) -> None:
         """Hold them again, within `hold`, after RunLostError; raise LockTimeoutError as `hold` does."""
-        ...
 
     def report(self) -> LockReport | None:
         """Say how long the lock was waited for and held so far; None without a lock."""
-        ...
 
 
 class Disk(Protocol):
@@ -45,19 +41,15 @@ class Disk(Protocol):
 
     def shortage(self) -> str | None:
         """Say in one line what is under its floor; None when nothing is."""
-        ...
 
     def full(self) -> str | None:
         """Say which memory-backed or watched file system has nothing left at all; None when none."""
-        ...
 
     def check_need(self) -> None:
         """Raise BlockedError unless as much is free as the user said that the runs need."""
-        ...
 
     def free_bytes(self) -> int:
         """Free bytes of the watched file system that has the least."""
-        ...
 
 
 class Files(Protocol):
@@ -65,31 +57,24 @@ class Files(Protocol):
 
     def lines(self, stream: Stream) -> Iterator[bytes]:
         """Yield the kept lines of a stream, without their ends; a longer line than 64 KiB comes in pieces."""
-        ...
 
     def matches(self, folder: Path, glob: str) -> tuple[Path, ...]:
         """Return the regular files below `folder` that match, sorted."""
-        ...
 
     def open(self, path: Path) -> BinaryIO:
         """Open a file for reading; OSError as usual."""
-        ...
 
     def read(self, path: Path) -> bytes:
         """Return a whole small file; empty when it is absent."""
-        ...
 
     def fingerprint(self) -> tuple[str, ...]:
         """Identify the target's binary and libraries as they are now: one entry a file."""
-        ...
 
     def unreadable(self, paths: tuple[Path, ...]) -> str | None:
         """Say which required path cannot be read, and why; None when all can."""
-        ...
 
     def changes(self) -> tuple[str, ...]:
         """Name the files of the target's working directory that changed since the last call."""
-        ...
 
 
 class ContentStamp(Protocol):
@@ -133,19 +118,15 @@ class Evidence(Protocol):
 
     def run_folder(self, run: str) -> Path:
         """Make and return the folder of a run, with an empty `out` in it."""
-        ...
 
     def runs_there(self) -> int:
         """Return the number of the last run that an interrupted diagnosis began here; 0 in a new folder."""
-        ...
 
     def put(self, path: Path, content: bytes) -> None:
         """Write a file that a run reads, below the folder of that run."""
-        ...
 
     def drop_outputs(self, run: str) -> None:
         """Remove what a run that filled the disk left in its `out`."""
-        ...
 
 
 class Memo(Protocol):
@@ -157,31 +138,24 @@ class Memo(Protocol):
 
     def done(self) -> int:
         """Return how many runs an earlier, interrupted diagnosis finished."""
-        ...
 
     def recall(self, key: str, repeat: int) -> Outcome | None:
         """Return the outcome of a run that was finished; None when it was not."""
-        ...
 
     def lost(self, key: str, repeat: int) -> tuple[str, ...]:
         """Return the ids of the runs of this key and repeat that began and never finished, the oldest first."""
-        ...
 
     def died_with_machine(self, run: str) -> bool:
         """Tell whether the machine has been started anew since a run began."""
-        ...
 
     def started(self, run: str, key: str, repeat: int) -> None:
         """Mark a run as begun, on the disk before it begins."""
-        ...
 
     def given_up(self, run: str) -> None:
         """Mark a run as ended by us, for a reason of our own: it was not lost, and is made again."""
-        ...
 
     def finished(self, key: str, repeat: int, outcome: Outcome) -> None:
         """Keep the outcome of a run."""
-        ...
 
 
 class Clock(Protocol):
@@ -189,7 +163,6 @@ class Clock(Protocol):
 
     def monotonic(self) -> float:
         """Return seconds from any fixed point."""
-        ...
 
 
 class Pace(Clock, Protocol):
@@ -202,6 +175,19 @@ class Pace(Clock, Protocol):
 class Progress(Protocol):
     """Whoever watches; the core runs the same when nobody does."""
 
-    def told(self, event: Event) -> None:
+    def notice(self, event: Event) -> None:
         """Take notice of an event. Never raises."""
-        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """One of each: the world of a diagnosis."""
+
+    executor: Executor
+    lock: DeviceLock
+    disk: Disk
+    files: Files
+    evidence: Evidence
+    memo: Memo
+    clock: Clock
+    progress: Progress

@@ -41,12 +41,10 @@ def outcome(
     *results: CaseResult,
     names: Sequence[str] = NAMES,
     end: Completed | None = None,
-    complete: bool = True,
     **facts: Any,  # noqa: ANN401 - fields of an Outcome
 ) -> Outcome:
     report = FrameworkReport(
         results=results,
-        complete=complete,
         assertions_passed=sum(one.assertions_passed for one in results),
         assertions_failed=sum(one.assertions_failed for one in results),
     )

@@ -24,20 +24,9 @@ def read(outcome: Outcome) -> RunReading:
 
 def _void_reason(outcome: Outcome) -> str | None:
     """Say why the run says nothing; None when it says something."""
-    if outcome.parts:
-        return next((reason for part in outcome.parts if (reason := _void_reason(part)) is not None), None)
-    return _stopped(outcome) or _misled(outcome)
-
-
-def _stopped(outcome: Outcome) -> str | None:
-    """Say what kept the run from saying anything: space, a changed target, an end that was not its own."""
-    completed = outcome.completed
-    reasons = (completed.shortage, *outcome.void_marks, outcome.no_answer)
-    if (reason := next(filter(None, reasons), None)) is not None:
-        return reason
-    if completed.ending in {Ending.STOPPED, Ending.NOT_STARTED, Ending.INTERRUPTED}:
-        return completed.stopped_by or completed.words
-    return None
+    if outcome.silences:
+        return outcome.silences[0].text
+    return next((reason for part in outcome.parts or (outcome,) if (reason := _misled(part)) is not None), None)
 
 
 def _misled(outcome: Outcome) -> str | None:

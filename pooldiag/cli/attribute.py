@@ -3,7 +3,7 @@
 What a run needs, and `--help` or `--dry-run` does not, is imported only where it is used.
 """
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,6 @@ from pooldiag.cli.target.flags import ARMS, Invocation, panel
 from pooldiag.errors import ExitCode
 
 if TYPE_CHECKING:
-    from pooldiag.diagnose.tools import Tools
-    from pooldiag.model.reports import AttributeReport
     from pooldiag.model.settings import AttributeSettings
 
 OPTIONS = (
@@ -43,11 +41,7 @@ def attribute(given: Invocation) -> ExitCode:
     from pooldiag.cli.target.wiring import run_target  # noqa: PLC0415
     from pooldiag.diagnose import attribute as driver  # noqa: PLC0415
 
-    def work(tools: "Tools", keep: "Callable[[AttributeReport], None]") -> None:
-        for report in driver.attribute(settings, tools):
-            keep(report)
-
-    return run_target(work, decided, command="attribute")
+    return run_target(partial(driver.attribute, settings), decided, command="attribute")
 
 
 def _strategy(settings: "AttributeSettings") -> str:

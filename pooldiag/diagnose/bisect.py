@@ -1,27 +1,25 @@
 """`bisect`: finds the red, its victim, what must run before it, and what the arms say about that."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
-from pooldiag.attribution.reading import sight
-from pooldiag.attribution.signatures import same_red
-from pooldiag.diagnose.attribute import Given, attribute_given
-from pooldiag.diagnose.bisected import Bisected
-from pooldiag.diagnose.choosing import Chooser, Chosen
-from pooldiag.diagnose.lines import Lines
-from pooldiag.diagnose.listing import Lister, named_case
-from pooldiag.diagnose.probing import Places, Prober, Suite
-from pooldiag.diagnose.running import Runner
-from pooldiag.diagnose.sequences import find_order
-from pooldiag.diagnose.sessions import Account, finished, suite_in
+from pooldiag.diagnose.bisection_state import BisectionState
+from pooldiag.diagnose.checked_lines import CheckedLines
+from pooldiag.diagnose.lister import Lister, named_case
+from pooldiag.diagnose.prober import Places, Prober, Suite, suite_in
+from pooldiag.diagnose.runner import Runner
+from pooldiag.diagnose.sessions import Account, Save, drive
+from pooldiag.diagnose.set_arms import SetArms
 from pooldiag.diagnose.tools import Tools
+from pooldiag.diagnose.victim_choice import Chooser, Chosen
+from pooldiag.diagnose.wanted_order import find_order
 from pooldiag.errors import BlockedError
-from pooldiag.model.arms import Acted, Isolation, Role
-from pooldiag.model.bisections import BisectReport, Confirmation
+from pooldiag.model.arms import Isolation
+from pooldiag.model.bisections import BisectReport
 from pooldiag.model.cases import Case
-from pooldiag.model.events import Reported, Searching
-from pooldiag.model.readings import Reading, Sight
-from pooldiag.model.reports import ArmResult, AttributeReport
+from pooldiag.model.events import Searching
+from pooldiag.model.readings import Reading
 from pooldiag.model.settings import BisectSettings
 from pooldiag.reduce.probe import SearchLimits, SearchStep, Trust
 from pooldiag.reduce.result import Reduction, ReductionStatus
@@ -30,32 +28,25 @@ from pooldiag.reduce.speculation import reduce_ahead
 
 _GREENS_OF_A_RED = 5  # of the order up to the victim until it is believed to be green, once it was seen red
 
-Keep = Callable[[BisectReport], None]
-"""Saves a report; called after every run."""
 
-
-def bisect(settings: BisectSettings, tools: Tools, keep: Keep) -> BisectReport:
-    """Bisect under the lock; keep a partial report after every run, and return the whole one, which is kept as well.
-
-    Whatever blocks the bisection ends up in the report. InterruptedRunError comes after a partial report was kept;
-    UsageError when the target or a selection cannot be used as given.
-    """
-    return finished(_Bisection(settings, tools, keep), tools, keep)
+def bisect(settings: BisectSettings, tools: Tools, keep: Callable[[BisectReport], None]) -> BisectReport:
+    """Bisect, as `drive` does; UsageError when the target or a selection cannot be used as given."""
+    return drive(partial(_Bisection, settings, tools), tools, keep)
 
 
 class _Bisection:
     """Makes the runs of a bisection; every one adds to what is known."""
 
-    def __init__(self, settings: BisectSettings, tools: Tools, keep: Keep) -> None:
+    def __init__(self, settings: BisectSettings, tools: Tools, save: Save) -> None:
         self._settings = settings
         self._tools = tools
-        self._keep = keep
-        self._known = Bisected(
+        self._save = save
+        self._known = BisectionState(
             settings=settings,
             common=settings.common,
             tools=tools,
             account=Account(tools, floor=settings.common.floors.disk_bytes, invocation=settings.repeatable),
-            notes=[*tools.notes],
+            notes=[*tools.facts.notes],
         )
 
     def run(self) -> None:
@@ -65,7 +56,7 @@ class _Bisection:
         lister = Lister(common, self._tools)
         suite = self._suite(lister)
         known.common = replace(common, order=suite.order)
-        prober = Prober(runner=runner, lister=lister, suite=suite, arm=common.arms[0], told=self._saved)
+        prober = Prober(runner=runner, lister=lister, suite=suite, arm=common.arms[0], save=self._saved)
         known.prober = prober
         known.chooser = Chooser(settings=self._settings, prober=prober, plan=self._plan())
         known.chosen = known.chooser.choose()
@@ -92,10 +83,10 @@ class _Bisection:
     def _in_wanted_order(self, lister: Lister, wanted: tuple[Case, ...]) -> Suite:
         """Find an order that has the wanted cases as wanted."""
 
-        def told(number: int, most: int) -> None:
-            self._tools.progress.told(Searching(phase="seeds", most_left=most - number + 1))
+        def watch(number: int, most: int) -> None:
+            self._tools.ports.progress.notice(Searching(phase="seeds", most_left=most - number + 1))
 
-        found = find_order(wanted, lister.everything, told=told)
+        found = find_order(wanted, lister.everything, framework=self._tools.framework, watch=watch)
         self._known.notes.append(
             f"{found.order} has the {len(wanted)} cases as wanted; {found.listings} orders were listed"
         )
@@ -130,25 +121,21 @@ class _Bisection:
         return SearchPlan(
             confidence=self._settings.confidence,
             every_set=self._settings.every_set,
-            limits=SearchLimits(max_runs=max(1, self._settings.max_runs - spent), spent=self._time_is_over),
+            limits=SearchLimits(max_runs=max(1, self._settings.max_runs - spent), spent=self._known.is_late),
         )
-
-    def _time_is_over(self) -> bool:
-        budget = self._settings.common.budget_seconds
-        return budget is not None and self._known.account.seconds >= budget
 
     def _watch(self, progress: SearchStep) -> None:
         """Take notice of a step of the search; the run that it made was written down before."""
         self._known.progress = progress
         if self._known.prober is not None and not progress.recalled:
             self._known.prober.name_phase(progress.positions, progress.phase)
-            self._tools.progress.told(self._known.searching())
+            self._tools.ports.progress.notice(self._known.searching())
 
     def _saved(self) -> None:
         """Save what is known after a run; the search itself tells of its own."""
         if self._known.chosen is None:
-            self._tools.progress.told(self._known.searching())
-        self._keep(self.report(partial=True))
+            self._tools.ports.progress.notice(self._known.searching())
+        self._save()
 
     def _show(self, prober: Prober, chosen: Chosen) -> None:
         """Try the lines that show it, and run the arms on it; what blocks that changes nothing in what was found."""
@@ -156,7 +143,7 @@ class _Bisection:
             places = self._lines_that_hold(prober, chosen)
             together = any(arm.isolation is Isolation.TOGETHER for arm in self._known.common.arms[1:])
             if places is not None and self._settings.arms and together:
-                self._arms(prober, chosen, places)
+                SetArms(known=self._known, prober=prober, chosen=chosen, save=self._save).run(places)
         except BlockedError as error:
             self._known.notes.append(f"not all that follows a search is done: {error.problem}")
 
@@ -165,7 +152,7 @@ class _Bisection:
         for steady in (True, False):
             reduction = self._known.reduction
             red = None if reduction is None else _red_places(reduction)
-            if reduction is None or red is None or self._over("commands"):
+            if reduction is None or red is None or not self._known.has_time_for("commands"):
                 return None
             places = (*red, chosen.place)
             self._lines(prober, chosen, places, noisy=reduction.noisy)
@@ -178,7 +165,7 @@ class _Bisection:
     def _lines(self, prober: Prober, chosen: Chosen, places: Places, *, noisy: bool) -> None:
         """Type the red line and the green one; what does not show what it should contradicts the search."""
         known = self._known
-        lines = Lines(
+        lines = CheckedLines(
             settings=known.common, tools=self._tools, runner=prober.runner, signature=chosen.question.signature
         )
         known.red_line = lines.red(prober.selection(places), noisy=noisy)
@@ -189,14 +176,6 @@ class _Bisection:
         known.contradicted = known.red_line is None or (green is not None and known.green_line is None and tells)
         self._saved()
 
-    def _over(self, phase: str) -> bool:
-        """Tell what the next runs are for, which are no longer of the search; or say that there is no time for them."""
-        if self._time_is_over():
-            self._known.notes.append("the time is spent: what follows a search was left out")
-            return True
-        self._tools.progress.told(Searching(phase=phase, victim=self._known.victim_name))
-        return False
-
     def _green_places(self, chosen: Chosen) -> Places | None:
         """Return what to run to see the victim green; None where no selection of cases makes it so."""
         reduction = self._known.reduction
@@ -206,51 +185,9 @@ class _Bisection:
             return (chosen.place,)
         return (*reduction.cleaners, chosen.place) if reduction.cleaners else None
 
-    def _arms(self, prober: Prober, chosen: Chosen, places: Places) -> None:
-        """Run the arms on the minimal set, then the whole order under those that are green there."""
-        if self._over("arms"):
-            return
-        given = Given(
-            runner=prober.runner,
-            lister=prober.lister,
-            listing=prober.suite.listing,
-            cases=tuple(prober.suite.cases[place] for place in places),
-            signature=chosen.question.signature,
-        )
-        budget = self._settings.common.budget_seconds
-        left = None if budget is None else budget - self._known.account.seconds
-        settings = replace(self._known.common, victim=None, budget_seconds=left)
-        for report in attribute_given(settings, self._tools, given):
-            self._known.attribution = report
-            self._tools.progress.told(Reported(report=report))
-            self._keep(self.report(partial=True))
-        for result in _green_arms(self._known.attribution):
-            if self._over("confirm"):
-                return
-            self._confirm(prober, chosen, result)
-
-    def _confirm(self, prober: Prober, chosen: Chosen, result: ArmResult) -> None:
-        """Run the whole order under an arm once."""
-        run = prober.under(result.arm)
-        known = frozenset(found for whole in self._known.whole_runs() for found in whole.reading.signatures)
-        wanted = chosen.question.signature
-        signature = next((found for found in known if same_red(found, wanted)), wanted)
-        seen = sight(run.outcome, run.reading, signature=signature, known=known)
-        confirmation = Confirmation(arm=result.arm, run=run, sight=seen)
-        self._known.confirmations = (*self._known.confirmations, confirmation)
-        self._keep(self.report(partial=True))
-
 
 def _red_places(reduction: Reduction) -> Places | None:
     """Return the smallest red selection that is known, be the search at its end or not."""
     if reduction.status is ReductionStatus.GREEN:
         return None
     return reduction.polluters if reduction.polluters or reduction.red_alone else reduction.known.red
-
-
-def _green_arms(report: AttributeReport | None) -> Iterator[ArmResult]:
-    """Yield the arms that share a process among the cases, acted, and were green each time."""
-    for result in () if report is None else report.arms:
-        clears = bool(result.sights) and set(result.sights) == {Sight.GREEN} and result.acted is not Acted.INERT
-        if clears and result.arm.role is not Role.BASELINE and result.arm.isolation is Isolation.TOGETHER:
-            yield result

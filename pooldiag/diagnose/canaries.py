@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pooldiag.attribution.acted import PRELOAD
 from pooldiag.attribution.canary_facts import CanaryFacts, judge, observed
-from pooldiag.diagnose.running import raise_if_interrupted
+from pooldiag.diagnose.processes import run_process
 from pooldiag.diagnose.tools import Tools
 from pooldiag.model.arms import Acted, AllocatorProfile, Arm, Canary, Linkage, Role
 from pooldiag.model.runs import Environment, RunLimits, RunRequest
@@ -36,7 +36,7 @@ def canary_states(profile: AllocatorProfile, arms: Sequence[Arm], tools: Tools) 
 def _displaced(linked: Linkage, arms: Sequence[Arm], tools: Tools) -> Iterator[tuple[Role, _Verdict]]:
     """Yield the arms whose allocator the target does not use. What an arm preloads comes before any other."""
     other = _other_allocator(linked, tools)
-    static = tools.searchable and all(path.name != linked.library for path in tools.libraries)
+    static = tools.facts.searchable and all(path.name != linked.library for path in tools.facts.libraries)
     for arm in arms:
         switches = [name for name, _ in arm.environment.set if name not in arm.shared]
         if PRELOAD in switches and static:
@@ -46,9 +46,9 @@ def _displaced(linked: Linkage, arms: Sequence[Arm], tools: Tools) -> Iterator[t
 
 
 def _other_allocator(linked: Linkage, tools: Tools) -> str | None:
-    names = [path.name for path in tools.libraries]
+    names = [path.name for path in tools.facts.libraries]
     found = [name for name in names if name.startswith(linked.instead)]
-    found += [symbol for symbol in linked.symbols if symbol in tools.names]
+    found += [symbol for symbol in linked.symbols if symbol in tools.facts.names]
     return found[0] if found else None
 
 
@@ -56,22 +56,16 @@ def _preload(canary: Canary, tools: Tools) -> Environment | None:
     """Return what brings the target's allocator into the canary; None when the target has no such library."""
     if canary.preload is None:
         return Environment()
-    found = [path for path in tools.libraries if path.name.startswith(canary.preload)]
+    found = [path for path in tools.facts.libraries if path.name.startswith(canary.preload)]
     return Environment(set=((PRELOAD, str(found[0])),)) if found else None
 
 
 def _observe(canary: Canary, arm: Arm, preload: Environment, tools: Tools) -> CanaryFacts:
     """Run the canary under an arm; nothing was observed when it did not end well."""
-    folder = tools.evidence.run_folder(f"canary-{arm.role}")
-    removed = Environment(unset=tuple(name for name, _ in tools.removed))
-    completed = tools.executor.execute(
-        RunRequest(
-            argv=canary.argv,
-            environment=removed.merged(arm.environment).merged(preload),
-            directory=folder,
-            folder=folder,
-            limits=_LIMITS,
-        )
+    folder = tools.ports.evidence.run_folder(f"canary-{arm.role}")
+    environment = tools.facts.removal.merged(arm.environment).merged(preload)
+    completed = run_process(
+        RunRequest(argv=canary.argv, environment=environment, directory=folder, folder=folder, limits=_LIMITS),
+        tools.ports,
     )
-    raise_if_interrupted(completed)
-    return observed(tools.files.lines(completed.stdout)) if completed.ended_well else {}
+    return observed(tools.ports.files.lines(completed.stdout)) if completed.ended_well else {}

@@ -4,8 +4,9 @@ import shlex
 from pathlib import Path
 
 from pooldiag.attribution.signatures import signatures
-from pooldiag.diagnose.running import OUTPUT_VARIABLE, OUTPUT_WORD
+from pooldiag.diagnose.processes import OUTPUT_VARIABLE, with_folder
 from pooldiag.diagnose.tools import Tools
+from pooldiag.frameworks.base import Framework
 from pooldiag.model.arms import Arm, Isolation, Role
 from pooldiag.model.attributions import Attribution, Status
 from pooldiag.model.bisections import BisectReport, BisectStatus, OrdersReport
@@ -40,7 +41,7 @@ def shell_line(
     target = settings.target
     moved = target.directory != target.shell_directory
     words = (str(target.path) if moved else target.shown, *target.arguments, *arm.arguments)
-    argv = [word.replace(OUTPUT_WORD, out or HERE) for word in words]
+    argv = [with_folder(word, out or HERE) for word in words]
     argv += tools.framework.run_arguments(selection, settings.order, None)
     line = _environment(tools, arm, out).command_line(argv)
     steps = [
@@ -55,14 +56,12 @@ def _environment(tools: Tools, arm: Arm, out: str | None) -> Environment:
     """Leave out what only prints counters; name what the user's own shell would still set."""
     own = Environment(
         set=tuple(
-            (name, value.replace(OUTPUT_WORD, out or HERE))
-            for name, value in arm.environment.set
-            if name not in arm.shared
+            (name, with_folder(value, out or HERE)) for name, value in arm.environment.set if name not in arm.shared
         ),
         unset=arm.environment.unset,
     )
     output = Environment(set=() if out is None else ((OUTPUT_VARIABLE, out),))
-    return Environment(unset=tuple(name for name, _ in tools.removed)).merged(own).merged(output)
+    return tools.facts.removal.merged(own).merged(output)
 
 
 def reproducer(
@@ -84,7 +83,7 @@ def next_command(
 ) -> NextCommand | None:
     """Return what to type next: more arms, more runs, another order, or the line that shows it green."""
     if attribution.status is Status.GREEN:
-        return _other_order(settings) if cases > 1 else None
+        return _other_order(settings, tools.framework) if cases > 1 else None
     if asked := [role for role in attribution.separators if role in settings.left_out]:
         roles = ",".join([*(arm.role for arm in settings.arms[1:]), *asked])
         line = settings.invocation.having(f"--arms={roles}")
@@ -106,9 +105,11 @@ def _green_line(settings: AttributeSettings, tools: Tools, results: tuple[ArmRes
     return NextCommand(line=line, purpose=_GREEN_UNDER.get(cleared.arm.role, f"green under {cleared.arm.role}"))
 
 
-def _other_order(settings: AttributeSettings) -> NextCommand:
-    """Suggest the next seed: a green order says nothing about others."""
-    seed = (settings.order.seed or 0) + 1 if settings.order.kind is OrderKind.RAND else 1
+def _other_order(settings: AttributeSettings, framework: Framework) -> NextCommand:
+    """Suggest the next seed that gives another order: a green one says nothing about others."""
+    seeds = framework.seeds()
+    least = max(next(seeds), settings.order.seed or 0) + 1 if settings.order.kind is OrderKind.RAND else 1
+    seed = next(seed for seed in framework.seeds() if seed >= least)
     line = settings.invocation.having("--order=rand", f"--seed={seed}")
     return NextCommand(line=line, purpose="another order may be red")
 

@@ -1,63 +1,42 @@
 """Facts that stand beside a verdict: vacuous passes, counts that differ, identical bytes, what a census adds."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from pooldiag.model.cases import OrderKind
-from pooldiag.model.readings import Reading, Sight
+from pooldiag.frameworks.base import Framework
+from pooldiag.model.readings import Reading, RunReading, Sight
 from pooldiag.model.reports import ArmResult, Run
 from pooldiag.model.settings import AttributeSettings
 
 _NAMED = 3
 
 
-def notes(results: Sequence[ArmResult], settings: AttributeSettings) -> tuple[str, ...]:
-    """Return the notes of a diagnosis, each once."""
-    return tuple(dict.fromkeys(_notes(results, settings)))
-
-
-def _notes(results: Sequence[ArmResult], settings: AttributeSettings) -> Iterator[str]:
-    runs = [run for result in results for run in result.runs]
-    yield from _vacuous(runs)
-    noise = tuple(_varying(results))
-    yield from noise or _disagreeing(results)
+def notes(results: Sequence[ArmResult], settings: AttributeSettings, framework: Framework) -> Iterator[str]:
+    """Yield what a reader of these results should know."""
+    runs = [run.reading for result in results for run in result.runs]
+    vacuous = ((f"passed without one assertion: {name}", run.run) for run in runs for name in run.vacuous)
+    yield from _in_runs(vacuous, total=len(runs))
+    yield from tuple(_varying(results)) or _disagreeing(results)
     yield from _victim(results, settings)
     for result in results:
         if result.runs and result.arm.caveat is not None:
             yield f"{result.arm.role}: {result.arm.caveat}"
-    yield from _of_runs(runs)
-    if settings.order.kind is OrderKind.RAND and settings.order.seed in {0, None}:
-        yield "seed 0, seed 1 and no seed are the same order in doctest"
+    yield from notes_of_runs(runs)
+    if (remark := framework.remark(settings.order)) is not None:
+        yield remark
 
 
-def of_runs(where: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield what is odd about single runs, with the run, or how many they are."""
-    for note, runs in where.items():
-        yield f"{note} ({runs[0] if len(runs) == 1 else f'{len(runs)} runs'})"
+def notes_of_runs(runs: Sequence[RunReading]) -> Iterator[str]:
+    """Yield what is odd about single runs, each text once, with the runs."""
+    return _in_runs(((note, run.run) for run in runs for note in run.notes), total=len(runs))
 
 
-def _of_runs(runs: Sequence[Run]) -> Iterator[str]:
-    """Yield what is odd about single runs, each text once."""
+def _in_runs(found: Iterable[tuple[str, str]], *, total: int) -> Iterator[str]:
+    """Yield each text once, and behind it the runs in which it was found: a few are named, many are counted."""
     where: dict[str, list[str]] = {}
-    for run in runs:
-        for note in run.reading.notes:
-            where.setdefault(note, []).append(run.id)
-    for note, ids in where.items():
-        yield f"{note} ({_named(ids, runs)})"
-
-
-def _named(ids: Sequence[str], runs: Sequence[Run]) -> str:
-    """Name a few runs, count many."""
-    return f"{len(ids)}/{len(runs)} runs" if len(ids) > _NAMED else ", ".join(ids)
-
-
-def _vacuous(runs: Sequence[Run]) -> Iterator[str]:
-    """Name the cases that passed without an assertion, and the runs in which they did."""
-    where: dict[str, list[str]] = {}
-    for run in runs:
-        for name in run.reading.vacuous:
-            where.setdefault(name, []).append(run.id)
-    for name, ids in where.items():
-        yield f"passed without one assertion: {name} ({_named(ids, runs)})"
+    for text, run in found:
+        where.setdefault(text, []).append(run)
+    for text, runs in where.items():
+        yield f"{text} ({f'{len(runs)}/{total} runs' if len(runs) > _NAMED else ', '.join(runs)})"
 
 
 def _varying(results: Sequence[ArmResult]) -> Iterator[str]:
@@ -75,8 +54,8 @@ def _disagreeing(results: Sequence[ArmResult]) -> Iterator[str]:
         if result.shown is not None and set(result.sights) == {Sight.GREEN} and not result.shown.outcome.parts:
             counts.setdefault(_assertions(result.shown), []).append(str(result.arm.role))
     if len(counts) > 1:
-        told = "; ".join(f"{count} in {', '.join(roles)}" for count, roles in sorted(counts.items()))
-        yield f"the green arms did not make the same number of assertions: {told}"
+        counted = "; ".join(f"{count} in {', '.join(roles)}" for count, roles in sorted(counts.items()))
+        yield f"the green arms did not make the same number of assertions: {counted}"
 
 
 def _assertions(run: Run) -> int:

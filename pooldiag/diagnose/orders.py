@@ -1,75 +1,52 @@
 """`orders`: runs each order once, and finds the shortest red prefix over all of them."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
 from pooldiag.attribution.questions import Question
+from pooldiag.diagnose.checked_lines import CheckedLines
 from pooldiag.diagnose.commands import next_of_orders
-from pooldiag.diagnose.lines import Lines
-from pooldiag.diagnose.listing import Lister, named_among
-from pooldiag.diagnose.notes import of_runs
-from pooldiag.diagnose.probing import Places, Prober, Suite
-from pooldiag.diagnose.running import Runner
-from pooldiag.diagnose.sessions import Account, finished, suite_in
+from pooldiag.diagnose.lister import Lister, named_among
+from pooldiag.diagnose.notes import notes_of_runs
+from pooldiag.diagnose.order_reds import OrderRed
+from pooldiag.diagnose.prober import Prober, Suite, broken_case, suite_in
+from pooldiag.diagnose.runner import Runner
+from pooldiag.diagnose.sessions import Account, Save, drive
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError
-from pooldiag.model.bisections import BothEnds, OrderResult, OrdersReport, ShortestPrefix, Tried
+from pooldiag.model.bisections import OrderResult, OrdersReport, ShortestPrefix
 from pooldiag.model.cases import Case, Order, OrderKind
-from pooldiag.model.events import OrderStarted, Reported
+from pooldiag.model.events import OrderStarted
 from pooldiag.model.outcomes import CaseStatus
 from pooldiag.model.readings import Reading
-from pooldiag.model.reports import Run, TargetReport
+from pooldiag.model.reports import Run
 from pooldiag.model.settings import OrdersSettings
-from pooldiag.reduce.prefix import boundary
 from pooldiag.reduce.probe import ProbeVoidError
 
-Keep = Callable[[OrdersReport], None]
-"""Saves a report; called after every run."""
 
-_ENDS_AGAIN = 2  # further runs of both ends of the shortest prefix, so that chance is no answer
-
-
-def orders(settings: OrdersSettings, tools: Tools, keep: Keep) -> OrdersReport:
-    """Run the orders under the lock; keep a partial report after every run, and return the whole one, kept as well.
-
-    What blocks it ends up in the report. InterruptedRunError comes after a partial report was kept; UsageError when
-    the target or a selection cannot be used as given.
-    """
-    return finished(_Survey(settings, tools, keep), tools, keep)
+def orders(settings: OrdersSettings, tools: Tools, keep: Callable[[OrdersReport], None]) -> OrdersReport:
+    """Run the orders, as `drive` does; UsageError when the target or a selection cannot be used as given."""
+    return drive(partial(_OrdersSurvey, settings, tools), tools, keep)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Red:
-    """A red of a case in an order: what to ask, and where that case stands, from 0; `number` is the order's."""
-
-    number: int
-    prober: Prober
-    question: Question
-    place: int
-
-    @property
-    def victim(self) -> Case:
-        """The case that is red."""
-        return self.prober.suite.cases[self.place]
-
-
-class _Survey:
+class _OrdersSurvey:
     """What is known so far; every run adds to it."""
 
-    def __init__(self, settings: OrdersSettings, tools: Tools, keep: Keep) -> None:
+    def __init__(self, settings: OrdersSettings, tools: Tools, save: Save) -> None:
         self._settings = settings
         self._common = settings.common
         self._tools = tools
-        self._keep = keep
+        self._save = save
         self._account = Account(tools, floor=settings.common.floors.disk_bytes, invocation=settings.invocation)
         self._results: list[OrderResult] = []
         self._probers: list[Prober] = []
-        self._reds: list[_Red] = []
+        self._reds: list[OrderRed] = []
         self._alone: dict[Case, Reading] = {}  # how a victim read alone, the same in every order
         self._disagreed = False  # two runs of the same cases did not read alike
         self._shortest: ShortestPrefix | None = None
-        self._closest: _Red | None = None  # the red that the shortest prefix is of
-        self._notes: dict[str, None] = dict.fromkeys(tools.notes)
+        self._closest: OrderRed | None = None  # the red that the shortest prefix is of
+        self._notes: list[str] = [*tools.facts.notes]
 
     def run(self) -> None:
         """Run every order that is not the same list as an earlier one; then look for the shortest prefix."""
@@ -78,14 +55,14 @@ class _Survey:
         for number, order in enumerate(self._settings.orders, 1):
             if self._is_spent():
                 return
-            self._tools.progress.told(OrderStarted(order=order, number=number, of=len(self._settings.orders)))
+            self._tools.ports.progress.notice(OrderStarted(order=order, number=number, of=len(self._settings.orders)))
             suite = suite_in(order, lister)
             self._check_victim(suite)
             if (same := seen.setdefault(suite.cases, order)) != order:
                 self._results.append(OrderResult(order=order, same_as=same))
                 continue
             self._run_order(
-                Prober(runner=runner, lister=lister, suite=suite, arm=self._common.arms[0], told=self._saved)
+                Prober(runner=runner, lister=lister, suite=suite, arm=self._common.arms[0], save=self._save)
             )
         self._look_again()
         if self._settings.prefix:
@@ -104,7 +81,7 @@ class _Survey:
             again = read[result.order].whole().reading
             if result.run is not None and again.signatures != result.run.reading.signatures:
                 self._disagreed = True
-                self._notes[f"{result.order}: two runs of it disagree, so chance has a part in what is red"] = None
+                self._notes.append(f"{result.order}: two runs of it disagree, so chance has a part in what is red")
 
     def _is_spent(self) -> bool:
         """Tell whether the runs or the time allowed are spent, and say so."""
@@ -112,9 +89,8 @@ class _Survey:
         budget = self._common.budget_seconds
         late = budget is not None and self._account.seconds >= budget
         if runs >= self._settings.max_runs or late:
-            self._notes[f"the {'time is' if late else 'runs are'} spent after {runs} runs: the rest was left out"] = (
-                None
-            )
+            what = "time is" if late else "runs are"
+            self._notes.append(f"the {what} spent after {runs} runs: the rest was left out")
         return runs >= self._settings.max_runs or late
 
     def _check_victim(self, suite: Suite) -> None:
@@ -130,16 +106,16 @@ class _Survey:
             result = replace(result, victim=reds[0].victim.name, position=reds[0].place + 1)
         self._reds += reds
         self._results.append(result)
-        self._saved()
+        self._save()
 
-    def _reds_of(self, run: Run, prober: Prober) -> Iterator[_Red]:
+    def _reds_of(self, run: Run, prober: Prober) -> Iterator[OrderRed]:
         """Yield the reds of cases; of a red in no case it is only said that nothing is searched for."""
         for signature in run.reading.signatures:
-            victim = _victim(run, signature.case)
+            victim = broken_case(run, signature.case)
             if victim is None:
-                self._notes[f"{signature}: in no case, so no prefix is looked for; bisect the order for that"] = None
+                self._notes.append(f"{signature}: in no case, so no prefix is looked for; bisect the order for that")
             elif self._common.victim in {None, victim.name}:
-                yield _Red(
+                yield OrderRed(
                     number=len(self._results),
                     prober=prober,
                     question=Question(signature=signature, victim=victim),
@@ -154,55 +130,36 @@ class _Survey:
             try:
                 self._shorten_by(red)
             except ProbeVoidError as error:
-                self._notes[f"{red.prober.suite.order}: no prefix: {error.problem}"] = None
-            self._saved()
+                self._notes.append(f"{red.prober.suite.order}: no prefix: {error.problem}")
+            self._save()
             if self._shortest is not None and self._shortest.prefix == 1:
                 return
 
-    def _shorten_by(self, red: _Red) -> None:
+    def _shorten_by(self, red: OrderRed) -> None:
         """Look for a shorter prefix; a case that is red alone has one of 0 in every order, and hides no other red."""
         if red.victim not in self._alone:
             self._alone[red.victim] = red.prober.ask([()], red.question)[0]
         if self._alone[red.victim] is Reading.RED:
-            self._notes[f"{red.question.signature}: red alone, whatever the order"] = None
+            self._notes.append(f"{red.question.signature}: red alone, whatever the order")
             self._note_prefix(red, 0)
             return
         best = None if self._shortest is None else self._shortest.prefix
-        size = _prefix(red, best)
-        if size is not None and (proven := self._proven(red, size)) is not None:
+        size = red.prefix_below(best)
+        if size is None:
+            return
+        if (proven := red.proven(size)) is not None:
             self._note_prefix(red, size)
             self._shortest, self._closest = proven, red
+        else:
+            self._disagreed = True
+            order = red.prober.suite.order
+            self._notes.append(f"{order}: a red prefix of {size} cases does not hold, runs disagree")
 
-    def _note_prefix(self, red: _Red, size: int) -> None:
+    def _note_prefix(self, red: OrderRed, size: int) -> None:
         """Write the prefix down where it is of the red that the order's line is about."""
         result = self._results[red.number]
         if result.victim == red.victim.name:
             self._results[red.number] = replace(result, prefix=size)
-
-    def _proven(self, red: _Red, size: int) -> ShortestPrefix | None:
-        """Run both ends again; None when these runs disagree with the first ones."""
-        longer, shorter = (self._again(red, end) for end in (size, size - 1))
-        if longer.green or shorter.red or not (longer.red and shorter.green):
-            self._disagreed = True
-            self._notes[f"{red.prober.suite.order}: a red prefix of {size} cases does not hold, runs disagree"] = None
-            return None
-        return ShortestPrefix(
-            order=red.prober.suite.order,
-            prefix=size,
-            cases=red.prober.suite.names(tuple(range(size))),
-            victim=red.victim.name,
-            proof=BothEnds(red=longer, green=(shorter,)),
-        )
-
-    def _again(self, red: _Red, size: int) -> Tried:
-        places = tuple(range(size))
-        readings = [reading for _ in range(_ENDS_AGAIN) for reading in red.prober.ask([places], red.question)]
-        return Tried(
-            cases=red.prober.suite.names(places),
-            red=readings.count(Reading.RED),
-            green=readings.count(Reading.GREEN),
-            void=readings.count(Reading.VOID),
-        )
 
     def _type_line(self) -> None:
         """Try the line that runs the shortest prefix, then the victim."""
@@ -210,7 +167,7 @@ class _Survey:
         if red is None or shortest is None:
             return
         prober = red.prober
-        lines = Lines(
+        lines = CheckedLines(
             settings=replace(self._common, order=shortest.order),
             tools=self._tools,
             runner=prober.runner,
@@ -219,17 +176,15 @@ class _Survey:
         selection = prober.selection((*range(shortest.prefix), red.place))
         self._shortest = replace(shortest, reproducer=lines.red(selection, noisy=False))
 
-    def _saved(self) -> None:
-        report = self.report(partial=True)
-        self._tools.progress.told(Reported(report=report))
-        self._keep(report)
-
     def report(self, *, partial: bool, blocked: BlockedError | None = None) -> OrdersReport:
         """Say what is known now."""
         probed = [one for prober in self._probers for one in prober.probed]
+        runs = [one for prober in self._probers for one in prober.readings]
+        facts, listings = self._tools.facts, [prober.suite.listing for prober in self._probers[:1]]
+        target = facts.report_of(listings[0]) if listings else facts.report
         report = OrdersReport(
             session=self._account.session(
-                partial=partial, blocked=blocked, target=self._target(), notes=(*self._notes, *self._odd())
+                partial=partial, blocked=blocked, target=target, notes=(*self._notes, *notes_of_runs(runs))
             ),
             asked=len(self._settings.orders),
             orders=tuple(self._results),
@@ -246,41 +201,7 @@ class _Survey:
         reds = any(result.run is not None and result.run.reading.reading is Reading.RED for result in self._results)
         return reds and readings.get(OrderKind.FILE) is Reading.GREEN and not self._disagreed
 
-    def _odd(self) -> Iterator[str]:
-        found: dict[str, list[str]] = {}
-        for prober in self._probers:
-            for note, runs in prober.notes.items():
-                found.setdefault(note, []).extend(runs)
-        return of_runs(found)
-
-    def _target(self) -> TargetReport:
-        if not self._probers:
-            return self._tools.target
-        listing = self._probers[0].suite.listing
-        return replace(self._tools.target, version=listing.framework_version, cases=len(listing.cases))
-
 
 def _failing(run: Run) -> Iterator[str]:
     """Yield the cases that did not pass, in running order."""
     return (one.case.name for one in run.outcome.report.results if one.status is not CaseStatus.PASSED)
-
-
-def _victim(run: Run, name: str | None) -> Case | None:
-    """Return the case that a signature names; None for a red outside the cases."""
-    of_name = [one for one in run.outcome.report.results if name is not None and one.case.name == name]
-    broken = [one.case for one in of_name if one.status is not CaseStatus.PASSED]
-    return next(iter(broken), None)
-
-
-def _prefix(red: _Red, best: int | None) -> int | None:
-    """Return k, k red and k-1 green, if it is below the best one so far; the victim alone is green."""
-    readings = {red.place: Reading.RED, 0: Reading.GREEN}  # the run of the whole order; the victim alone
-
-    def read(size: int) -> Reading:
-        if size not in readings:
-            places: Places = tuple(range(size))
-            readings[size] = red.prober.ask([places], red.question)[0]
-        return readings[size]
-
-    longest = red.place if best is None else min(best - 1, red.place)
-    return boundary(read, green=0, red=longest) if read(longest) is Reading.RED else None

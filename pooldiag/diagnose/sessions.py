@@ -1,18 +1,22 @@
-"""A diagnosis from the lock to the last report: what `bisect` and `orders` have in common."""
+"""A diagnosis from the lock to the last report: what all commands that run a target have in common."""
 
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 
-from pooldiag.diagnose.listing import Lister
-from pooldiag.diagnose.probing import Suite
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, InterruptedRunError
-from pooldiag.model.cases import Order
-from pooldiag.model.reports import Blockage, DiskReport, Session, TargetReport
+from pooldiag.model.bisections import BisectReport, OrdersReport
+from pooldiag.model.events import Reported
+from pooldiag.model.reports import AttributeReport, Blockage, DiskReport, Session, TargetReport
 from pooldiag.model.settings import CommandLine
 
-_R = TypeVar("_R")
-_R_co = TypeVar("_R_co", covariant=True)
+_Report = AttributeReport | BisectReport | OrdersReport
+_R = TypeVar("_R", bound=_Report)
+_R_co = TypeVar("_R_co", bound=_Report, covariant=True)
+
+
+Save = Callable[[], None]
+"""Hands over what is known; a diagnosis calls it after every run that its report knows of."""
 
 
 class Diagnosis(Protocol[_R_co]):
@@ -20,23 +24,29 @@ class Diagnosis(Protocol[_R_co]):
 
     def run(self) -> None:
         """Make all runs, with the lock held."""
-        ...
 
     def report(self, *, partial: bool, blocked: BlockedError | None = None) -> _R_co:
         """Say what is known now."""
-        ...
 
 
-def finished(diagnosis: Diagnosis[_R], tools: Tools, keep: Callable[[_R], None]) -> _R:
-    """Run a diagnosis under the lock; return its whole report, which is kept as well.
+def drive(begin: Callable[[Save], Diagnosis[_R]], tools: Tools, keep: Callable[[_R], None]) -> _R:
+    """Run a diagnosis under the lock; hand over a partial report after every run, and last the whole one.
 
-    Whatever blocks it ends up in the report. InterruptedRunError comes after a partial report was kept; UsageError
-    when the target or a selection cannot be used as given.
+    Whatever blocks it ends up in the whole report. InterruptedRunError comes after a partial report of all that
+    finished; UsageError when the target or a selection cannot be used as given.
     """
+    ports = tools.ports
+
+    def save() -> None:
+        report = diagnosis.report(partial=True)
+        ports.progress.notice(Reported(report=report))
+        keep(report)
+
+    diagnosis = begin(save)
     blocked: BlockedError | None = None
     try:
-        tools.disk.check_need()
-        with tools.lock.hold():
+        ports.disk.check_need()
+        with ports.lock.hold():
             diagnosis.run()
     except InterruptedRunError:
         keep(diagnosis.report(partial=True))
@@ -48,46 +58,38 @@ def finished(diagnosis: Diagnosis[_R], tools: Tools, keep: Callable[[_R], None])
     return report
 
 
-def suite_in(order: Order, lister: Lister) -> Suite:
-    """List the target in an order, and choose what the user asked for; BlockedError when nothing is left to run."""
-    listing = lister.everything(order)
-    cases = lister.chosen(listing)
-    if not cases:
-        raise BlockedError(f"nothing to run: all {len(listing.cases)} cases are skipped")
-    return Suite(listing=listing, cases=cases, order=order)
-
-
 class Account:
     """What a diagnosis takes, from its beginning on."""
 
     def __init__(self, tools: Tools, *, floor: int, invocation: CommandLine) -> None:
         """Begin now; `floor` is what must stay free on the disk, in bytes."""
-        self._tools = tools
+        self._facts = tools.facts
+        self._ports = tools.ports
         self._floor = floor
         self._invocation = invocation
-        self._began = tools.clock.monotonic()
-        self._free_before = tools.disk.free_bytes()
+        self._began = tools.ports.clock.monotonic()
+        self._free_before = tools.ports.disk.free_bytes()
 
     @property
     def seconds(self) -> float:
         """How long it has taken so far."""
-        return self._tools.clock.monotonic() - self._began
+        return self._ports.clock.monotonic() - self._began
 
     def session(
         self, *, partial: bool, blocked: BlockedError | None, target: TargetReport, notes: Iterable[str]
     ) -> Session:
         """Say what every report says, as it is now."""
-        tools = self._tools
+        free_after = self._ports.disk.free_bytes()
         return Session(
             partial=partial,
             blocked=None if blocked is None else Blockage(problem=blocked.problem, hint=blocked.hint),
             target=target,
             invocation=self._invocation,
-            evidence=tools.evidence.path,
-            lock=tools.lock.report(),
-            disk=DiskReport(free_before=self._free_before, free_after=tools.disk.free_bytes(), floor=self._floor),
-            machine=tools.machine,
-            notes=tuple(notes),
-            removed_variables=tools.removed,
+            evidence=self._ports.evidence.path,
+            lock=self._ports.lock.report(),
+            disk=DiskReport(free_before=self._free_before, free_after=free_after, floor=self._floor),
+            machine=self._facts.machine,
+            notes=tuple(dict.fromkeys(notes)),
+            removed_variables=self._facts.removed,
             seconds=self.seconds,
         )

@@ -18,7 +18,7 @@ from pooldiag.execute.machine import boot_id
 from pooldiag.execute.meeting import undisturbed
 from pooldiag.model.outcomes import Outcome
 
-SCHEMA = "pooldiag.journal/1"  # changes with what a field means: a new field with a default needs no new number
+SCHEMA = "pooldiag.journal/2"  # changes with what a field means: a new field with a default needs no new number
 WAIT_SECONDS = 120.0  # more than a supervisor needs to end what runs when its pooldiag was killed
 LOOK_SECONDS = 0.05
 

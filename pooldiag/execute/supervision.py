@@ -332,7 +332,7 @@ class SupervisedLock:
             waited = self._clock.monotonic() - began
             self._waited_seconds += waited
         self._held_since = self._clock.monotonic()
-        self._progress.told(LockHeld(paths=self._paths, waited_seconds=waited))
+        self._progress.notice(LockHeld(paths=self._paths, waited_seconds=waited))
 
     def _wait_for_lock(self, began: float) -> None:
         path, holder = self._paths[0], None
@@ -346,7 +346,8 @@ class SupervisedLock:
             self._stop_if_interrupted()
             holder = holder_words(path) or holder
             seconds = self._clock.monotonic() - began
-            self._progress.told(LockWait(path=path, seconds=seconds, limit_seconds=self._limit_seconds, holder=holder))
+            wait = LockWait(path=path, seconds=seconds, limit_seconds=self._limit_seconds, holder=holder)
+            self._progress.notice(wait)
 
     def _refuse(self, event: Message, path: Path, holder: str | None) -> None:
         """Raise what the event says, unless it only says that the wait begins."""

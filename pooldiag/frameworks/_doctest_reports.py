@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from pooldiag.frameworks._text import shortened
 from pooldiag.frameworks._xml import XmlElements
-from pooldiag.frameworks.base import CaseEvent, ListingError
+from pooldiag.frameworks.base import CaseEvent, ListingError, ReportReader
 from pooldiag.model.cases import Case, Listing, Selection
 from pooldiag.model.events import CaseStarted
 from pooldiag.model.outcomes import CaseResult, CaseStatus, FrameworkReport
@@ -64,7 +64,7 @@ class _ListingListener:
         self._complete |= path == ("doctest", "OverallResultsTestCases")
 
     def problem(self) -> str | None:
-        """Say why this is no listing to rely on; None when it is one."""
+        """Say why this is not a listing to rely on; None when it is one."""
         if self._root is None:
             return "no listing of test cases was written"
         if self._root != "doctest":
@@ -76,7 +76,7 @@ class _ListingListener:
         return None
 
 
-class DoctestReader:
+class DoctestReader(ReportReader):
     """Reads the report of one run. Counts are those of cases: doctest's summary of cases is wrong after `-dt-last`."""
 
     def __init__(self, selection: Selection | None) -> None:
@@ -85,7 +85,6 @@ class DoctestReader:
         self._suite = ""
         self._results: list[CaseResult] = []
         self._running: _RunningCase | None = None
-        self._complete = False
         self._events: list[CaseEvent] = []
 
     def feed(self, data: bytes) -> tuple[CaseEvent, ...]:
@@ -99,14 +98,9 @@ class DoctestReader:
         results = tuple(self._results) + ((self._running.result(),) if self._running else ())
         return FrameworkReport(
             results=results,
-            complete=self._complete,
             assertions_passed=sum(result.assertions_passed for result in results),
             assertions_failed=sum(result.assertions_failed for result in results),
         )
-
-    def problem(self) -> str | None:
-        """Know of nothing that speaks against the run: its selection was confirmed before."""
-        return None
 
     def began(self, path: tuple[str, ...], attributes: Mapping[str, str]) -> None:
         """Take notice of a start tag."""
@@ -119,9 +113,7 @@ class DoctestReader:
 
     def ended(self, path: tuple[str, ...], text: str) -> None:
         """Take notice of an end tag."""
-        if path == ("doctest",):
-            self._complete = True
-        elif self._running and path[:3] == CASE_IN_RUN:
+        if self._running and path[:3] == CASE_IN_RUN:
             self._running.ended(path[3:], text)
             if self._running.totals is not None:
                 self._finish(self._running)

@@ -14,15 +14,13 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\udc80-\udcff\ufffe\uffff]")
 
 
 class Listener(Protocol):
-    """Who is told of elements. `path` has the names from the root to the element."""
+    """Who hears of elements. `path` has the names from the root to the element."""
 
     def began(self, path: tuple[str, ...], attributes: Mapping[str, str]) -> None:
         """Take notice of a start tag."""
-        ...
 
     def ended(self, path: tuple[str, ...], text: str) -> None:
         """Take notice of an end tag; `text` is the head of what stood since the last tag."""
-        ...
 
 
 class DamagedXmlError(Exception):

@@ -1,7 +1,9 @@
 """What pooldiag asks of a test framework: arguments out, listings and reports in. Nothing here runs anything."""
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Protocol
 
@@ -15,7 +17,7 @@ CaseEvent = CaseStarted | CaseResult
 
 
 class ListingError(BlockedError):
-    """What the target wrote when it was asked for its cases is no listing to rely on."""
+    """What the target wrote when it was asked for its cases is not a listing to rely on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,69 +29,85 @@ class InputFile:
 
 
 class ReportReader(Protocol):
-    """Reads one report while it grows. A report that stops anywhere, or turns into garbage, is no error."""
+    """Reads one report while it grows. A report may stop anywhere, or turn into garbage."""
 
     def feed(self, data: bytes) -> tuple[CaseEvent, ...]:
-        """Take the next bytes; return what they tell, in order."""
-        ...
+        """Take the next bytes; return what they say, in order."""
 
     def result(self) -> FrameworkReport:
         """Return what is known so far; a case that began and did not end is UNFINISHED."""
-        ...
 
     def problem(self) -> str | None:
         """Say why this is not the run that was asked for, so that it says nothing; None while it may be."""
-        ...
+        return None
 
 
 class Framework(Protocol):
-    """One test framework: how to ask for cases, and how to read what it reports."""
+    """One test framework: how to ask for cases, and how to read what it reports.
+
+    Each is derived from this one, and says only what it does in another way.
+    """
 
     @property
     def name(self) -> str:
         """Its name, as `--framework` takes it."""
-        ...
 
     @property
     def markers(self) -> tuple[bytes, ...]:
         """Strings any of which, found in the target, select this framework."""
-        ...
 
     @property
     def lists_cases(self) -> bool:
         """Whether it knows cases at all; if not, nothing is listed, selected or reported."""
-        ...
+        return True
 
     @property
     def any_order(self) -> bool:
         """Whether a selection may hold its cases in any order. If so, it is not asked to order or confirm anything.
 
-        What it lists is then to be `arranged`; its reader tells when a run was not as asked for.
+        What it lists is then to be `arranged`; its reader notices when a run was not as asked for.
         """
-        ...
+        return False
+
+    @property
+    def report_name(self) -> str:
+        """The name of the file in a run's folder that it reports into."""
+        return "report.txt"
+
+    @property
+    def plain_orders(self) -> tuple[Order, ...]:
+        """The orders that take no seed and may differ from each other."""
+        return (Order(),)
+
+    def seeds(self) -> Iterator[int]:
+        """Yield the seeds, ascending, that each give another order; the first stands for no seed as well."""
+        return count()
+
+    def remark(self, order: Order) -> str | None:
+        """Say what a user of this order might not expect of it; None when there is nothing to say."""
+        del order
+        return None
 
     def refuse(self, arguments: tuple[str, ...]) -> None:
         """Raise UsageError, with the flag's name, for an argument of the user that fights ours."""
-        ...
+        del arguments
 
     def list_arguments(self, selection: Selection | None, order: Order, report: Path) -> tuple[str, ...]:
         """Return the arguments that list into `report`: all cases, or exactly what a run of `selection` starts."""
-        ...
 
     def run_arguments(self, selection: Selection | None, order: Order, report: Path | None) -> tuple[str, ...]:
         """Return the arguments that run `selection`; None: everything.
 
         Without a `report` the framework reports as it does by itself: that is the line to show to people.
         """
-        ...
 
     def input_files(self, selection: Selection | None, order: Order, report: Path) -> tuple[InputFile, ...]:
         """Return the files, beside `report`, that must be there before a run with the same arguments starts."""
-        ...
+        del selection, order, report
+        return ()
 
     def parse_listing(self, report: bytes) -> Listing:
         """Read a listing; raise ListingError with the reason when it cannot be relied on."""
-        ...
 
     def selections(self, listing: Listing, wanted: tuple[Case, ...]) -> tuple[Selection, ...]:
         """Return ways to ask for exactly the `wanted` cases, best first; none when they cannot be asked for.
@@ -97,11 +115,9 @@ class Framework(Protocol):
         Names lie, so each is to be verified before it is believed: list it, and see whether `confirms` says so.
         Only a framework of `any_order` needs no such proof, and takes `wanted` in another order than the listing's.
         """
-        ...
 
     def reader(self, selection: Selection | None) -> ReportReader:
         """Return a fresh reader for the report of one run of `selection`, whose cases its results name."""
-        ...
 
 
 def confirms(listing: Listing, selection: Selection) -> bool:

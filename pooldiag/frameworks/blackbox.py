@@ -1,14 +1,13 @@
 """No framework: a script, or a program without test cases. Its exit and its outputs are all that is read."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
-from pooldiag.frameworks.base import CaseEvent, InputFile, ListingError, ReportReader
+from pooldiag.frameworks.base import CaseEvent, Framework, ListingError, ReportReader
 from pooldiag.model.cases import Case, Listing, Order, Selection
 from pooldiag.model.outcomes import FrameworkReport
 
 
-class SilentReader:
+class SilentReader(ReportReader):
     """Reads nothing out of anything."""
 
     def feed(self, data: bytes) -> tuple[CaseEvent, ...]:
@@ -20,22 +19,13 @@ class SilentReader:
         """Return an empty report."""
         return FrameworkReport()
 
-    def problem(self) -> str | None:
-        """Know of nothing that speaks against the run."""
-        return None
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Blackbox:
+class Blackbox(Framework):
     """A target of which no cases are known: it runs with the user's own arguments and no others."""
 
-    name: str = "blackbox"
-    markers: tuple[bytes, ...] = ()
-    lists_cases: bool = False
-    any_order: bool = False
-
-    def refuse(self, arguments: tuple[str, ...]) -> None:
-        """Refuse nothing: no flag is ours."""
+    name = "blackbox"
+    markers = ()
+    lists_cases = False
 
     def list_arguments(self, selection: Selection | None, order: Order, report: Path) -> tuple[str, ...]:
         """Return no arguments; such a target is never to be listed."""
@@ -44,11 +34,6 @@ class Blackbox:
 
     def run_arguments(self, selection: Selection | None, order: Order, report: Path | None) -> tuple[str, ...]:
         """Return no arguments."""
-        del selection, order, report
-        return ()
-
-    def input_files(self, selection: Selection | None, order: Order, report: Path) -> tuple[InputFile, ...]:
-        """Return no files."""
         del selection, order, report
         return ()
 

@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from itertools import accumulate
+from itertools import accumulate, count
 from pathlib import Path
 
 from pooldiag.errors import UsageError
 from pooldiag.frameworks._doctest_reports import DoctestReader, parse_listing
-from pooldiag.frameworks.base import InputFile, ReportReader
+from pooldiag.frameworks.base import Framework, ReportReader
 from pooldiag.model.cases import Case, Listing, Order, OrderKind, Selection
 
 ARGUMENT_LIMIT_BYTES = 131_071  # Linux, MAX_ARG_STRLEN without the final NUL; more is E2BIG at exec
@@ -64,17 +64,26 @@ _OWN_FLAGS = (
 _OWN_BY_NAME = {name: flag for flag in _OWN_FLAGS for name in flag.names}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Doctest:
+class Doctest(Framework):
     """doctest: every option is spelled `-dt-…`, the one form that all builds take, its value after `=`.
 
     Filters match case, those that the user gives (`-ts=`, `-sc=`) too: one diagnosis, one meaning.
     """
 
-    name: str = "doctest"
-    markers: tuple[bytes, ...] = (b"dt-test-case=",)
-    lists_cases: bool = True
-    any_order: bool = False
+    name = "doctest"
+    markers = (b"dt-test-case=",)
+    report_name = "report.xml"
+    plain_orders = tuple(Order(kind=kind) for kind in (OrderKind.FILE, OrderKind.NAME, OrderKind.SUITE))
+
+    def seeds(self) -> Iterator[int]:
+        """Leave seed 0 out: it is the same as seed 1, by srand(3)."""
+        return count(1)
+
+    def remark(self, order: Order) -> str | None:
+        """Say which seeds are one order."""
+        if order.kind is not OrderKind.RAND or order.seed not in {0, None}:
+            return None
+        return "seed 0, seed 1 and no seed are the same order in doctest"
 
     def refuse(self, arguments: tuple[str, ...]) -> None:
         """Raise UsageError for a flag that is ours, in any spelling: an unprefixed one would win over ours."""
@@ -90,14 +99,9 @@ class Doctest:
         return ("-dt-list-test-cases", *skipped_too, *_report_arguments(report), *_select_arguments(selection, order))
 
     def run_arguments(self, selection: Selection | None, order: Order, report: Path | None) -> tuple[str, ...]:
-        """Run a selection. A seed counts only in rand order, where seed 0, seed 1 and no seed are one order."""
+        """Run a selection; a seed counts only in rand order."""
         reporting = (*_report_arguments(report), "-dt-no-skipped-summary=1", "-dt-duration=1") if report else ()
         return (*reporting, *_select_arguments(selection, order))
-
-    def input_files(self, selection: Selection | None, order: Order, report: Path) -> tuple[InputFile, ...]:
-        """Return no files: all is said in arguments."""
-        del selection, order, report
-        return ()
 
     def parse_listing(self, report: bytes) -> Listing:
         """Read a listing; raise ListingError when it is cut, or when the target ran its cases instead."""
@@ -140,14 +144,7 @@ def _select_arguments(selection: Selection | None, order: Order) -> tuple[str, .
     arguments = [f"-dt-order-by={order.kind}"]
     if order.kind is OrderKind.RAND and order.seed is not None:
         arguments.append(f"-dt-rand-seed={order.seed}")
-    arguments.append("-dt-case-sensitive=1")
-    if selection:
-        arguments += _said(_TEST_CASE, selection.patterns) + _said(_TEST_CASE_EXCLUDE, selection.excluded)
-    if selection and selection.first is not None:
-        arguments.append(f"-dt-first={selection.first}")
-    if selection and selection.last is not None:
-        arguments.append(f"-dt-last={selection.last}")
-    return tuple(arguments)
+    return (*arguments, "-dt-case-sensitive=1", *(selection.words if selection else ()))
 
 
 def _places(runnable: tuple[Case, ...], wanted: tuple[Case, ...]) -> list[int]:
@@ -161,15 +158,15 @@ def _places(runnable: tuple[Case, ...], wanted: tuple[Case, ...]) -> list[int]:
 def _by_name(wanted: tuple[Case, ...], others: tuple[Case, ...]) -> Iterator[Selection]:
     """Yield the selections that name the wanted cases."""
     if _tells_apart(wanted, others):
-        for patterns in _patterns(_TEST_CASE, wanted):
-            yield Selection(cases=wanted, patterns=patterns)
+        for words in _by_patterns(_TEST_CASE, wanted):
+            yield Selection(cases=wanted, words=words)
 
 
 def _by_exclusion(wanted: tuple[Case, ...], others: tuple[Case, ...]) -> Iterator[Selection]:
     """Yield the selections that name all others, to leave them out."""
     if _tells_apart(others, wanted):
-        for patterns in _patterns(_TEST_CASE_EXCLUDE, others):
-            yield Selection(cases=wanted, excluded=patterns)
+        for words in _by_patterns(_TEST_CASE_EXCLUDE, others):
+            yield Selection(cases=wanted, words=words)
 
 
 def _by_position(
@@ -180,8 +177,9 @@ def _by_position(
         return
     gone = {case.name for case in between}
     first = [case for case in runnable if case.name not in gone].index(wanted[0]) + 1
-    for patterns in _patterns(_TEST_CASE_EXCLUDE, between):
-        yield Selection(cases=wanted, excluded=patterns, first=first, last=first + len(wanted) - 1)
+    position = (f"-dt-first={first}", f"-dt-last={first + len(wanted) - 1}")
+    for words in _by_patterns(_TEST_CASE_EXCLUDE, between):
+        yield Selection(cases=wanted, words=(*words, *position))
 
 
 def _tells_apart(named: tuple[Case, ...], others: tuple[Case, ...]) -> bool:
@@ -190,12 +188,13 @@ def _tells_apart(named: tuple[Case, ...], others: tuple[Case, ...]) -> bool:
     return "" not in names and not any(case.name in names for case in others)
 
 
-def _patterns(options: tuple[str, str], named: tuple[Case, ...]) -> list[tuple[str, ...]]:
-    """Return the patterns for the names of these cases, in the ways that are worth a try; none where none would fit."""
+def _by_patterns(options: tuple[str, str], named: tuple[Case, ...]) -> list[tuple[str, ...]]:
+    """Return the arguments that name these cases, in the ways that are worth a try; none where none would fit."""
     each = [tuple(dict.fromkeys(map(pattern, named))) for pattern in _PATTERNS]
     if len(named) > 1:  # some may need one way, some another
         each.append(tuple(dict.fromkeys(pattern for patterns in each for pattern in patterns)))
-    return [patterns for patterns in dict.fromkeys(each) if _fits(_said(options, patterns))]
+    said = (_said(options, patterns) for patterns in dict.fromkeys(each))
+    return [arguments for arguments in said if all(_bytes(one) <= ARGUMENT_LIMIT_BYTES for one in arguments)]
 
 
 def _exact(case: Case) -> str:
@@ -227,13 +226,9 @@ def _said(options: tuple[str, str], patterns: tuple[str, ...]) -> tuple[str, ...
     return tuple(option + ",".join(part) for option, part in parts if part)
 
 
-def _fits(arguments: tuple[str, ...]) -> bool:
-    return all(_bytes(argument) <= ARGUMENT_LIMIT_BYTES for argument in arguments)
-
-
 def _length(selection: Selection) -> int:
-    """Return how long the names in a selection are, so coarsely that all that a person can read are equally short."""
-    return sum(_bytes(pattern) + 1 for pattern in (*selection.patterns, *selection.excluded)) // _SHORT_BYTES
+    """Return how long a selection is to be said, so coarsely that all that a person can read are equally short."""
+    return sum(map(_bytes, selection.words)) // _SHORT_BYTES
 
 
 def _bytes(text: str) -> int:

@@ -19,12 +19,11 @@ The exit code and the output are read as of any target.
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 
 from pooldiag.errors import UsageError
 from pooldiag.frameworks._text import escaped, shortened
-from pooldiag.frameworks.base import CaseEvent, InputFile, ListingError, ReportReader
+from pooldiag.frameworks.base import CaseEvent, Framework, InputFile, ListingError, ReportReader
 from pooldiag.model.cases import Case, Listing, Order, OrderKind, Selection
 from pooldiag.model.events import CaseStarted
 from pooldiag.model.outcomes import CaseResult, CaseStatus, FrameworkReport
@@ -41,14 +40,13 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f\udc80-\udcff]")
 _FAILURE = re.compile(r"(?P<place>\S+:\d+)(?:: (?P<message>.*))?", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListFile:
+class ListFile(Framework):
     """A target that lists its cases into a file, and runs those that a file names."""
 
-    name: str = "listfile"
-    markers: tuple[bytes, ...] = (b"--run-cases",)
-    lists_cases: bool = True
-    any_order: bool = True
+    name = "listfile"
+    markers = (b"--run-cases",)
+    any_order = True
+    plain_orders = (Order(), Order(kind=OrderKind.NAME))
 
     def refuse(self, arguments: tuple[str, ...]) -> None:
         """Raise UsageError for a flag that is ours."""
@@ -91,14 +89,14 @@ class ListFile:
         if not wanted or len(set(wanted)) < len(wanted) or set(wanted) - set(listing.cases):
             return ()
         names = () if wanted == listing.cases else tuple(_text(case) for case in wanted)
-        return (Selection(cases=wanted, patterns=names),)
+        return (Selection(cases=wanted, words=names),)
 
     def reader(self, selection: Selection | None) -> ReportReader:
         """Return a reader of the report of one run."""
         return ListFileReader(selection)
 
 
-class ListFileReader:
+class ListFileReader(ReportReader):
     """Reads the report of one run. Strangers, and cases that begin again, count as nothing and are its problem."""
 
     def __init__(self, selection: Selection | None) -> None:
@@ -108,7 +106,7 @@ class ListFileReader:
         self._begun = 0
         self._results: list[CaseResult] = []
         self._running: Case | None = None
-        self._complete = False
+        self._ended = False
         self._problem: str | None = None
 
     def feed(self, data: bytes) -> tuple[CaseEvent, ...]:
@@ -123,7 +121,6 @@ class ListFileReader:
         results = (*self._results, *self._unfinished())
         return FrameworkReport(
             results=results,
-            complete=self._complete,
             assertions_passed=sum(result.assertions_passed for result in results),
             assertions_failed=sum(result.assertions_failed for result in results),
         )
@@ -135,13 +132,13 @@ class ListFileReader:
     def _line(self, line: bytes) -> CaseEvent | None:
         """Take notice of one line; after `end` of none."""
         word, _, rest = line.partition(b" ")
-        if self._complete:
+        if self._ended:
             return None
         if word == b"begin" and rest:
             return self._begin(_decoded(rest))
         if self._running is not None and word in {b"pass", b"fail", b"skip"}:
             return self._finish(_result(self._running, word, rest.decode("utf-8", "backslashreplace").strip()))
-        self._complete = line == b"end"
+        self._ended = line == b"end"
         return None
 
     def _begin(self, text: str) -> CaseStarted | None:
@@ -174,7 +171,7 @@ class ListFileReader:
 def _names(selection: Selection | None, order: Order) -> tuple[str, ...] | None:
     """Return the names to ask for; None for everything as the target lists it."""
     own_order = order.kind in {OrderKind.FILE, OrderKind.SUITE}
-    if selection is None or (own_order and not selection.patterns):
+    if selection is None or (own_order and not selection.words):
         return None
     return tuple(_text(case) for case in selection.cases)
 

@@ -68,17 +68,13 @@ class Listing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Some cases, in running order, and how a framework is asked for them.
+    """Some cases, in running order, and how their framework is asked for them, in its own words.
 
-    `patterns` select by name, `excluded` are patterns of what is left out; `first` and `last` (from 1, both
-    included) select by position among the cases that pass all other filters. None of these: everything.
+    No word: everything.
     """
 
     cases: tuple[Case, ...]
-    patterns: tuple[str, ...] = ()
-    excluded: tuple[str, ...] = ()
-    first: int | None = None
-    last: int | None = None
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What a diagnosis tells whoever watches it."""
+"""What whoever watches a diagnosis hears of."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # a framework says which case runs, and `--help` which framew
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockWait:
-    """The lock is not free yet; told again while it lasts. `holder` says who has it, where that can be seen."""
+    """The lock is not free yet; said again while it lasts. `holder` says who has it, where that can be seen."""
 
     path: Path
     seconds: float
@@ -58,18 +58,18 @@ class CaseStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnded:
-    """A run is over, and its result follows or is not needed. Where one run goes on at a time it need not be told."""
+    """A run is over, and its result follows or is not needed."""
 
     run: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Searching:
-    """A step of a bisection: told before its first run, when a phase begins, and after each run of the search.
+    """A step of a bisection: before its first run, when a phase begins, and after each run of the search.
 
     `phase` is a key, `counterfactual` say, which a view puts into words: those of the search, and `whole`, `arms`,
-    `confirm` and `commands` for what comes before and after it. `probed` is the run that just ended, or was
-    `recalled` from an earlier bisection; None when only a phase began. `runs` and `cases_run` are spent; `most_left`
+    `confirm` and `commands` for what comes before and after it. `probed` is the run that just ended; None
+    when only a phase began. `runs` and `cases_run` are spent; `most_left`
     runs are left at most, as far as the search can say. `red_with` is the fewest cases before the victim that were
     red, `green_with` the longest prefix below them that was green.
     """
@@ -80,7 +80,6 @@ class Searching:
     most_left: int | None = None
     victim: str | None = None
     probed: "Probed | None" = None
-    recalled: bool = False
     red_with: int | None = None
     green_with: int | None = None
 

@@ -1,13 +1,13 @@
 """What one run did, as facts: `Completed` and what the framework, the output files and the text add to it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Enum, StrEnum
 
 from pooldiag.model.arms import Arm
 from pooldiag.model.cases import Case, Selection
 from pooldiag.model.counts import Census, PrintedCensus
-from pooldiag.model.runs import Completed
+from pooldiag.model.runs import Completed, Ending
 
 
 class CaseStatus(StrEnum):
@@ -40,10 +40,9 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameworkReport:
-    """What a framework reported about one run: the started cases in order, and whether the report has its end."""
+    """What a framework reported about one run: the started cases in order, and all assertions."""
 
     results: tuple[CaseResult, ...] = ()
-    complete: bool = False
     assertions_passed: int = 0
     assertions_failed: int = 0
 
@@ -58,13 +57,36 @@ class OutputFile:
     detail: str | None = None
 
 
+class SilenceKind(Enum):
+    """Why a run says nothing."""
+
+    SPACE = "space"  # the disk or the memory ran out
+    CHANGED = "changed"  # the target or a file that it needs is not what it was
+    UNASKED = "unasked"  # the target ran something else than it was asked for
+    SLOW = "slow"  # it was cut by a limit that grew from faster runs
+    NOT_RUN = "not run"  # it never began, or did not come to an end of its own
+
+    @property
+    def lasts(self) -> bool:
+        """Whether the next run would say nothing either."""
+        return self in {SilenceKind.SPACE, SilenceKind.CHANGED}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Silence:
+    """Why a run says nothing, and what there is to say about that."""
+
+    kind: SilenceKind
+    text: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What one run did: facts only, read in `attribution`.
 
-    `selection` is None for a black box (no framework told anything). An isolated run is several
-    processes, its `parts`: its own fields sum them up, `completed` being of the first one that did not
-    end with exit code 0, else of the last.
+    `selection` is None for a black box (no framework reported anything). `found_silent` is what makes the run say
+    nothing and does not stand in `completed`. An isolated run is several processes, its `parts`: its own fields sum
+    them up, `completed` being of the first one that did not end with exit code 0, else of the last.
     """
 
     run: str
@@ -78,10 +100,23 @@ class Outcome:
     counters: Mapping[str, int] = field(default_factory=dict)
     banners: frozenset[str] = frozenset()  # the patterns of the profile's banners that a line matched
     text_marks: tuple[str, ...] = ()  # lines of the output that tell an ending: sanitizer reports, aborts
-    void_marks: tuple[str, ...] = ()  # why the run says nothing: disk, memory, a changed binary
-    no_answer: str | None = None  # why this run says nothing although another one might
+    found_silent: tuple[Silence, ...] = ()
     notes: tuple[str, ...] = ()
     parts: tuple["Outcome", ...] = ()
+
+    @property
+    def silences(self) -> tuple[Silence, ...]:
+        """Why the run, or one of its processes, says nothing; empty when all say something."""
+        return tuple(silence for process in (self, *self.parts) for silence in process.own_silences())
+
+    def own_silences(self) -> Iterator[Silence]:
+        """Yield what makes this one process say nothing, what lasts first."""
+        completed = self.completed
+        if completed.shortage is not None:
+            yield Silence(kind=SilenceKind.SPACE, text=completed.shortage)
+        yield from self.found_silent
+        if completed.ending in {Ending.STOPPED, Ending.NOT_STARTED, Ending.INTERRUPTED}:
+            yield Silence(kind=SilenceKind.NOT_RUN, text=completed.stopped_by or completed.words)
 
     def count(self, *statuses: CaseStatus) -> int:
         """How many started cases ended in one of `statuses`."""

@@ -3,7 +3,7 @@
 from pooldiag.attribution.questions import Question, answer
 from pooldiag.attribution.reading import read
 from pooldiag.attribution.signatures import not_reached, signatures
-from pooldiag.model.outcomes import CaseStatus, Outcome
+from pooldiag.model.outcomes import CaseStatus, Outcome, Silence, SilenceKind
 from pooldiag.model.readings import PlaceKind, Reading, RedPlace, Signature, SignatureKind
 from pooldiag.model.runs import Ending
 from tests.builders import cases, completed, green, outcome, result, signalled, written
@@ -48,7 +48,7 @@ def test_a_crash_before_the_victim_says_nothing() -> None:
 
 
 def test_a_void_run_says_nothing() -> None:
-    assert asked(green(void_marks=("the disk was full",))) is Reading.VOID
+    assert asked(green(found_silent=(Silence(kind=SilenceKind.SPACE, text="the disk was full"),))) is Reading.VOID
 
 
 def test_a_pass_without_an_assertion_says_nothing_of_a_victim_that_makes_some() -> None:
@@ -74,7 +74,7 @@ def test_a_message_of_a_victim_that_reads_like_it_is_a_failure_like_any_other() 
 def test_a_run_that_was_ended_at_the_verdict_is_read_by_the_verdict() -> None:
     ended = completed(None, ending=Ending.ENOUGH)
     *before, victim = cases()
-    passed = outcome(*(result(case) for case in cases()), end=ended, complete=False)
+    passed = outcome(*(result(case) for case in cases()), end=ended)
     failed = outcome(
         *(result(case) for case in before), result(victim, CaseStatus.FAILED, place="test.cpp:44"), end=ended
     )
@@ -84,7 +84,7 @@ def test_a_run_that_was_ended_at_the_verdict_is_read_by_the_verdict() -> None:
 
 def test_a_run_that_was_ended_before_the_verdict_is_short_of_cases() -> None:
     first, *_ = cases()
-    (found,) = signatures(outcome(result(first), end=completed(None, ending=Ending.ENOUGH), complete=False))
+    (found,) = signatures(outcome(result(first), end=completed(None, ending=Ending.ENOUGH)))
     assert found.kind is SignatureKind.COUNT
 
 

@@ -8,7 +8,7 @@ import pytest
 from pooldiag.attribution.reading import read, sight
 from pooldiag.model.cases import Case
 from pooldiag.model.counts import PrintedCensus
-from pooldiag.model.outcomes import CaseStatus, Outcome, OutputFile
+from pooldiag.model.outcomes import CaseStatus, Outcome, OutputFile, Silence, SilenceKind
 from pooldiag.model.readings import PlaceKind, Reading, RedPlace, Sight, Signature, SignatureKind
 from pooldiag.model.runs import Completed, Ending
 from tests.builders import cases, completed, green, outcome, result, signalled, written
@@ -36,7 +36,7 @@ CRASH = Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case=CPU.name, pla
 
 
 def crash(case: Case = CPU) -> Outcome:
-    return outcome(result(FIRST), result(case, CaseStatus.CRASHED, signal="SIGSEGV"), end=signalled(11), complete=False)
+    return outcome(result(FIRST), result(case, CaseStatus.CRASHED, signal="SIGSEGV"), end=signalled(11))
 
 
 def test_all_cases_passed_is_green() -> None:
@@ -50,12 +50,12 @@ def test_crash_beside_zero_failed_assertions_is_red_with_its_case_and_line() -> 
 
 @pytest.mark.parametrize("end", [signalled(11), completed(139), completed(-11, ending=Ending.SIGNALLED, signal=11)])
 def test_a_shells_128_plus_n_is_the_same_signal(end: Completed) -> None:
-    seen = outcome(result(FIRST), result(CPU, CaseStatus.UNFINISHED), end=end, complete=False)
+    seen = outcome(result(FIRST), result(CPU, CaseStatus.UNFINISHED), end=end)
     assert read(seen).signatures == (CRASH,)
 
 
 def test_exit_0_inside_a_case_is_red_in_that_case() -> None:
-    seen = outcome(result(FIRST), result(CPU, CaseStatus.UNFINISHED), complete=False)
+    seen = outcome(result(FIRST), result(CPU, CaseStatus.UNFINISHED))
     (found,) = read(seen).signatures
     assert (found.kind, found.case, found.place) == (SignatureKind.COUNT, CPU.name, text("exit code 0 inside the case"))
 
@@ -67,7 +67,7 @@ def test_cases_that_never_started_are_red_even_with_a_clean_exit() -> None:
 
 def test_a_hang_is_red_with_the_case_that_was_running() -> None:
     end = completed(None, ending=Ending.TIMED_OUT, signal=15)
-    seen = outcome(result(FIRST), result(CPU, CaseStatus.CRASHED, signal="SIGTERM"), end=end, complete=False)
+    seen = outcome(result(FIRST), result(CPU, CaseStatus.CRASHED, signal="SIGTERM"), end=end)
     (found,) = read(seen).signatures
     assert (found.kind, found.signal, found.case) == (SignatureKind.HANG, None, CPU.name)
 
@@ -75,16 +75,14 @@ def test_a_hang_is_red_with_the_case_that_was_running() -> None:
 def test_a_crash_handler_that_deadlocked_is_a_crash_and_no_hang() -> None:
     end = completed(None, ending=Ending.TIMED_OUT, signal=15)
     marks = ("malloc(): corrupted top size",)
-    seen = outcome(result(FIRST), result(CPU, CaseStatus.UNFINISHED), end=end, complete=False, text_marks=marks)
+    seen = outcome(result(FIRST), result(CPU, CaseStatus.UNFINISHED), end=end, text_marks=marks)
     (found,) = read(seen).signatures
     assert (found.kind, found.place) == (SignatureKind.CRASH, text(marks[0]))
 
 
 def test_a_sanitizer_that_ends_the_process_is_a_crash_in_the_case() -> None:
     marks = ("ERROR: AddressSanitizer: heap-buffer-overflow",)
-    seen = outcome(
-        result(FIRST), result(CPU, CaseStatus.UNFINISHED), end=completed(1), complete=False, text_marks=marks
-    )
+    seen = outcome(result(FIRST), result(CPU, CaseStatus.UNFINISHED), end=completed(1), text_marks=marks)
     (found,) = read(seen).signatures
     assert (found.kind, found.case, found.place) == (SignatureKind.CRASH, CPU.name, text(marks[0]))
 
@@ -107,7 +105,7 @@ def test_failures_with_a_suppressed_exit_code_are_red() -> None:
 
 def test_the_ending_comes_before_an_earlier_failure() -> None:
     failed = result(FIRST, CaseStatus.FAILED, place="test.cpp:11")
-    seen = outcome(failed, result(CPU, CaseStatus.CRASHED, signal="SIGSEGV"), end=signalled(11), complete=False)
+    seen = outcome(failed, result(CPU, CaseStatus.CRASHED, signal="SIGSEGV"), end=signalled(11))
     assert [found.kind for found in read(seen).signatures] == [SignatureKind.CRASH, SignatureKind.FAILURE]
 
 
@@ -139,7 +137,7 @@ def test_a_crashed_run_is_not_blamed_for_its_missing_output_as_well() -> None:
 @pytest.mark.parametrize(
     ("facts", "reason"),
     [
-        ({"void_marks": ("the disk was full: x",)}, "the disk was full: x"),
+        ({"found_silent": (Silence(kind=SilenceKind.SPACE, text="the disk was full: x"),)}, "the disk was full: x"),
         ({"completed": completed(1, shortage="free memory is 1 MiB")}, "free memory is 1 MiB"),
         ({"completed": completed(None, ending=Ending.STOPPED, stopped_by="under the floor")}, "under the floor"),
     ],
@@ -159,7 +157,7 @@ def test_a_run_in_which_everything_is_skipped_is_void() -> None:
 
 
 def test_a_crash_before_the_first_case_is_red() -> None:
-    (found,) = read(outcome(end=signalled(11), complete=False)).signatures
+    (found,) = read(outcome(end=signalled(11))).signatures
     assert (found.kind, found.case, found.place) == (SignatureKind.CRASH, None, among("before the first case"))
 
 
@@ -202,7 +200,7 @@ def test_a_red_of_another_case_that_the_baseline_showed_too_does_not_stand_in_th
 
 def test_a_run_that_died_before_the_victim_says_nothing_about_it() -> None:
     earlier = Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case=FIRST.name, place=text(str(FIRST.place)))
-    died = outcome(result(FIRST, CaseStatus.CRASHED, signal="SIGSEGV"), end=signalled(11), complete=False)
+    died = outcome(result(FIRST, CaseStatus.CRASHED, signal="SIGSEGV"), end=signalled(11))
     assert see(died, known=frozenset({CRASH, earlier})) is Sight.NOTHING
 
 
@@ -214,7 +212,7 @@ def test_a_nan_clears_only_where_its_output_was_written() -> None:
 
 def test_a_black_box_clears_a_nan_only_where_it_was_counted_again() -> None:
     nan = Signature(kind=SignatureKind.NAN, place=in_output("video"))
-    box = outcome(complete=False, selection=None)
+    box = outcome(selection=None)
     assert see(box, nan, frozenset({nan})) is Sight.NOTHING
     counted = replace(box, printed=(PrintedCensus(name="video", n=4, nan=0),))
     assert see(counted, nan, frozenset({nan})) is Sight.GREEN
@@ -262,5 +260,5 @@ def test_numbers_in_a_message_do_not_make_another_red() -> None:
 
 
 def test_an_arm_that_was_too_slow_says_nothing() -> None:
-    slow = replace(green(), no_answer="not done after 60 s")
+    slow = replace(green(), found_silent=(Silence(kind=SilenceKind.SLOW, text="not done after 60 s"),))
     assert (read(slow).reading, read(slow).void_reason) == (Reading.VOID, "not done after 60 s")

@@ -71,6 +71,14 @@ def diagnose(*words: str | Path, cwd: Path, **changes: str) -> dict[str, Any]:
     return report
 
 
+def diagnose_in_words(*words: str | Path, cwd: Path, **changes: str) -> tuple[dict[str, Any], Said]:
+    """Run `pooldiag attribute` once, for its table and for the report that it saves."""
+    before = {*cwd.glob(".pooldiag/*/report.json")}
+    said = attribute(*words, cwd=cwd, **changes)
+    (saved,) = {*cwd.glob(".pooldiag/*/report.json")} - before
+    return checked(saved.read_text()), said
+
+
 def bisect(*words: str | Path, cwd: Path, **changes: str) -> dict[str, Any]:
     """Run `pooldiag bisect --json` without the lock of this machine, and return the report, checked as above."""
     return _reported("bisect", *words, cwd=cwd, **changes)

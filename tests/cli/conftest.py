@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pooldiag.cli.app import exit_code_of_words
-from tests.cli.command import Said, environment
+from tests.cli.command import FLOORS, Said, environment
 from tests.cli.processes import Pooldiag, Starter, started
 from tests.execute.conftest import hold_lock, mount_tmpfs
 
@@ -49,6 +49,18 @@ def start(tmp_path: Path) -> Iterator[Starter]:
             return stack.enter_context(started(*words, cwd=tmp_path, **changes))
 
         yield begin
+
+
+@pytest.fixture
+def refused(typed: Callable[..., Said], tmp_path: Path) -> Callable[..., str]:
+    """Return what `pooldiag attribute` says to words that cannot be meant, in this process: nothing runs."""
+
+    def refusal(*words: str | Path) -> str:
+        said = typed("attribute", "--no-lock", *FLOORS, *words, cwd=tmp_path)
+        assert (said.code, said.out) == (2, "")
+        return said.err
+
+    return refusal
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import arm, attribute, checked, diagnose, shell
+from tests.cli.command import arm, attribute, checked, diagnose, diagnose_in_words, shell
 
 OUTPUTS = ("--outputs=video.bin:f32", "--outputs=audio.bin:f32")
 VICTIM = "bf16 production forward, one layer (CPU backend)"
@@ -85,11 +85,10 @@ def test_other_red_orders_are_the_same_mechanism(blind: Path, tmp_path: Path, wo
 def test_without_the_checkpoint_it_is_green_by_accident_and_the_empty_pass_is_named(
     blind: Path, tmp_path: Path
 ) -> None:
-    report = diagnose(blind, cwd=tmp_path)
+    report, said = diagnose_in_words(blind, cwd=tmp_path)
     assert report["status"] == "green"
     assert sum(arm(report, "baseline")["assertions"].values()) == 552
     assert any("passed without one assertion" in note and SHIPPED in note for note in report["notes"])
-    said = attribute(blind, cwd=tmp_path)
     assert "passed without an assertion" in said.out
     assert "552 assertions" in said.out
 
@@ -133,11 +132,10 @@ def test_without_a_switch_for_serial_it_says_which_stay_possible_and_what_would_
     blind: Path, tmp_path: Path
 ) -> None:
     words = ("--profile=vt", "--arm=serial=NOT_A_SWITCH=1", "--arm=poison-0=NOT_A_FILL=1")
-    report = diagnose(*SEED_7, *words, blind, cwd=tmp_path)
+    report, said = diagnose_in_words(*SEED_7, *words, blind, cwd=tmp_path)
     assert (report["status"], report["mechanism"]) == ("unresolved", None)
     assert {entry["mechanism"] for entry in report["candidates"]} == {"cross-device-reuse", "stream-race"}
     assert arm(report, "serial")["acted"] == "inert"
-    said = attribute(*SEED_7, *words, blind, cwd=tmp_path)
     assert said.code == 3
     assert "NOT_A_SWITCH" in said.out
 
@@ -158,9 +156,8 @@ def test_an_arm_of_ones_own_takes_the_place_of_a_profile(blind: Path, tmp_path: 
 
 def test_inherited_switches_are_removed_and_the_removal_is_told(blind: Path, tmp_path: Path) -> None:
     inherited = {"VT_POOL_BYPASS": "1", "MALLOC_PERTURB_": "85"}
-    report = diagnose(*SEED_7, blind, cwd=tmp_path, **inherited)
+    report, said = diagnose_in_words(*SEED_7, blind, cwd=tmp_path, **inherited)
     assert report["mechanism"] == "cross-device-reuse"
-    said = attribute(*SEED_7, blind, cwd=tmp_path, **inherited)
     assert "VT_POOL_BYPASS" in said.out
     assert "MALLOC_PERTURB_" in said.out
     red = shell(report["reproducer"], cwd=tmp_path, **inherited)

@@ -62,7 +62,7 @@ def elf32(folder: Path) -> Path:
     return path
 
 
-def test_targets_that_cannot_be_run_get_one_line_each(tmp_path: Path) -> None:
+def test_targets_that_cannot_be_run_get_one_line_each(refused: Callable[..., str], tmp_path: Path) -> None:
     plain = tmp_path / "notes.txt"
     plain.write_text("no program")
     text = tmp_path / "text"
@@ -79,10 +79,7 @@ def test_targets_that_cannot_be_run_get_one_line_each(tmp_path: Path) -> None:
         (empty, "is empty"),
         (Path(), "is a directory"),
     ):
-        said = attribute(target, cwd=tmp_path)
-        assert said.code == 2, target
-        assert words in one_problem(said.err)
-        assert said.out == ""
+        assert words in one_problem(refused(target)), target
     assert not (tmp_path / ".pooldiag").exists()
 
 
@@ -107,7 +104,6 @@ def test_targets_that_cannot_be_run_get_one_line_each(tmp_path: Path) -> None:
         (("--profile=vtt",), "'vtt' is not known"),
         (("--framework=gtest",), "'gtest' is not known"),
         (("--cwd=nowhere",), "no such directory"),
-        (("--case=nobody",), "'nobody' names no case"),
         (("--before='",), "cannot be split into words"),
         (("--before=a && b",), "no shell reads '&&'"),
         (("--config=no.toml",), "no such file"),
@@ -116,20 +112,22 @@ def test_targets_that_cannot_be_run_get_one_line_each(tmp_path: Path) -> None:
     ],
 )
 def test_a_flag_that_cannot_be_meant_is_refused_with_its_value(
-    vacuous: Path, tmp_path: Path, words: tuple[str, ...], problem: str
+    refused: Callable[..., str], vacuous: Path, words: tuple[str, ...], problem: str
 ) -> None:
-    said = attribute(*words, vacuous, cwd=tmp_path)
+    assert problem in one_problem(refused(*words, vacuous))
+
+
+def test_a_case_that_is_not_there_is_refused_with_its_name(vacuous: Path, tmp_path: Path) -> None:
+    said = attribute("--case=nobody", vacuous, cwd=tmp_path)
     assert said.code == 2
-    assert problem in one_problem(said.err)
+    assert "'nobody' names no case" in one_problem(said.err)
 
 
 @pytest.mark.parametrize("flag", ["-tc=x", "--test-case=x", "-dt-o=x", "-r=xml", "--order-by=rand", "-ltc", "-aa=1"])
 def test_a_flag_of_the_targets_own_that_would_fight_ours_is_refused_by_name(
-    vacuous: Path, tmp_path: Path, flag: str
+    refused: Callable[..., str], vacuous: Path, flag: str
 ) -> None:
-    said = attribute(vacuous, flag, cwd=tmp_path)
-    assert said.code == 2
-    assert flag.partition("=")[0] in one_problem(said.err)
+    assert flag.partition("=")[0] in one_problem(refused(vacuous, flag))
 
 
 @pytest.mark.parametrize(
@@ -184,13 +182,13 @@ def test_a_filter_of_the_targets_own_is_listed_and_run_alike(blind: Path, tmp_pa
     assert report["target"]["cases"] == 8
 
 
-def test_a_dry_run_runs_nothing_and_needs_no_lock(tmp_path: Path) -> None:
+def test_a_dry_run_runs_nothing_and_needs_no_lock(typed: Callable[..., Said], tmp_path: Path) -> None:
     target = script(tmp_path, f"touch {tmp_path}/ran")
-    said = pooldiag("attribute", "--dry-run", f"--lock={tmp_path}/l", "--arm=bypass=A=1 -B", target, cwd=tmp_path)
+    said = typed("attribute", "--dry-run", f"--lock={tmp_path}/l", "--arm=bypass=A=1 -B", target, cwd=tmp_path)
     assert said.code == 0
     assert re.search(r"bypass +A=1 -B", said.out)
     assert "The baseline runs 2x; what the runs show says which arm is next, 64 runs at most." in said.out
-    again = pooldiag("attribute", "--dry-run", "--repeat=3", target, cwd=tmp_path)
+    again = typed("attribute", "--dry-run", "--repeat=3", target, cwd=tmp_path)
     assert "The baseline runs 3x; once something is red, so does every arm." in again.out
     assert {path.name for path in tmp_path.iterdir()} == {"target.sh"}
 
@@ -207,14 +205,15 @@ def test_the_configuration_names_targets_and_a_flag_wins(blind: Path, tmp_path: 
     assert diagnose("--order=file", "--repeat=1", "forward", cwd=tmp_path)["status"] == "green"
 
 
-def test_a_mistake_in_the_configuration_is_one_line_with_the_nearest_key(vacuous: Path, tmp_path: Path) -> None:
+def test_a_mistake_in_the_configuration_is_one_line_with_the_nearest_key(
+    refused: Callable[..., str], vacuous: Path, tmp_path: Path
+) -> None:
     (tmp_path / "pooldiag.toml").write_text('[target.t]\ncomand = "x"\n')
-    said = attribute(vacuous, cwd=tmp_path)
-    assert said.code == 2
-    assert "unknown key" in one_problem(said.err)
-    assert "nearest: command" in said.err
+    err = refused(vacuous)
+    assert "unknown key" in one_problem(err)
+    assert "nearest: command" in err
     (tmp_path / "pooldiag.toml").write_text("[target.t\n")
-    assert "pooldiag.toml:1: not TOML" in one_problem(attribute(vacuous, cwd=tmp_path).err)
+    assert "pooldiag.toml:1: not TOML" in one_problem(refused(vacuous))
 
 
 def test_a_folder_that_cannot_be_written_is_one_line(vacuous: Path, tmp_path: Path) -> None:
@@ -234,8 +233,8 @@ def test_a_working_directory_is_where_the_target_runs(vacuous: Path, tmp_path: P
     assert diagnose("--cwd=there", vacuous, cwd=tmp_path)["status"] == "green"
 
 
-def test_help_names_every_framework_and_every_type() -> None:
-    text = pooldiag("attribute", "--help", cwd=Path(), COLUMNS="200").out
+def test_help_names_every_framework_and_every_type(typed: Callable[..., Said], tmp_path: Path) -> None:
+    text = typed("attribute", "--help", cwd=tmp_path, COLUMNS="200").out
     assert all(name in text for name in (*FRAMEWORKS, *LAYOUTS))
     assert "default" in text
 

@@ -11,17 +11,12 @@ import pytest
 
 from tests.cli.command import bisect, pooldiag
 from tests.cli.processes import started
-from tests.cli.suites import Suite, name, names, runs_of
+from tests.cli.suites import Suite, runs_of
 from tests.execute.helpers import wait_until
 
 SHAPE = Suite(cases=13, polluters="3,7")
 SAME = ("status", "victim", "position", "prefix", "polluters", "runs", "cases_run", "reproducer", "green_command")
-QUICK_KILLS = {("began", 1), ("began", 5), ("finished", 1), ("finished", 7)}
-KILLS = [
-    pytest.param(what, count, marks=[] if (what, count) in QUICK_KILLS else [pytest.mark.slow])
-    for what in ("began", "finished")
-    for count in range(1, 11)
-]
+KILLS = [("began", 2), ("began", 7), ("finished", 1), ("finished", 6)]  # all others: tests/diagnose
 
 
 @pytest.fixture
@@ -87,32 +82,10 @@ def test_ctrl_c_leaves_a_report_that_is_gone_on_with(
     assert {key: report[key] for key in SAME} == uninterrupted
 
 
-def test_a_case_that_kills_its_parent_is_the_victim_and_stops_nothing(suite: Path, tmp_path: Path) -> None:
-    shape = Suite(cases=13, polluters="5", victim=9, how="kill")
-    report = bisect("--no-arms", suite, cwd=tmp_path, **shape.variables)
-    assert (report["status"], report["victim"], report["polluters"]) == ("found", name(9), names(5))
-    assert (report["signature"]["kind"], report["prefix"]) == ("crash", 5)
-    assert "parent" in report["signature"]["place"]
-
-
 def test_a_case_that_kills_its_parent_under_the_lock_gets_the_lock_again(suite: Path, tmp_path: Path) -> None:
     shape = Suite(cases=13, polluters="5", victim=9, how="kill")
     said = pooldiag("bisect", f"--lock={tmp_path / 'lock'}", "--no-arms", suite, cwd=tmp_path, **shape.variables)
     assert said.code == 1, said.err
-
-
-def test_a_rebuilt_target_takes_nothing_over(suite: Path, tmp_path: Path) -> None:
-    target = tmp_path / "suite"
-    target.write_bytes(suite.read_bytes())
-    target.chmod(0o755)
-    with started("--no-lock", "--no-arms", target, command="bisect", cwd=tmp_path, **SHAPE.variables) as begun:
-        wait_until(lambda: len(entries(tmp_path, "finished")) >= 4, "four runs finished")
-        begun.process.kill()
-        begun.process.wait()
-    with target.open("ab") as file:
-        file.write(b"rebuilt")
-    report = bisect("--no-arms", "--resume", target, cwd=tmp_path, **SHAPE.variables)
-    assert (report["status"], report["recalled"]) == ("found", 0)
 
 
 def test_another_terminal_session_goes_on_as_well(suite: Path, tmp_path: Path) -> None:
@@ -126,33 +99,6 @@ def test_another_terminal_session_goes_on_as_well(suite: Path, tmp_path: Path) -
     assert report["recalled"] >= 4
 
 
-def test_a_run_that_was_cut_off_by_a_short_limit_is_made_again_with_a_longer_one(suite: Path, tmp_path: Path) -> None:
-    variables = Suite(cases=4, polluters="2", how="hang").variables
-    words = ("--no-lock", "--no-arms", "--grace=1")
-    with started(*words, "--timeout=1", suite, command="bisect", cwd=tmp_path, **variables) as begun:
-        wait_until(lambda: len(entries(tmp_path, "finished")) >= 3, "three runs finished")
-        begun.process.kill()
-        begun.process.wait()
-    report = bisect("--no-arms", "--grace=1", "--timeout=1500ms", "--resume", suite, cwd=tmp_path, **variables)
-    assert (report["status"], report["recalled"], report["polluters"]) == ("found", 0, names(2))
-
-
-def test_a_case_that_took_the_machine_down_is_known_afterwards(suite: Path, tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    variables = Suite(cases=6, polluters="2", victim=5, how="hang", log=log).variables
-    words = ("--no-arms", "--timeout=2", "--grace=1", "--max-runs=3")
-    with started("--no-lock", *words, suite, command="bisect", cwd=tmp_path, **variables) as begun:
-        wait_until(lambda: log.exists() and runs_of(log) == [(1, 2, 3, 4, 5)], "the victim runs")
-        begun.process.kill()
-        begun.process.wait()
-    (path,) = tmp_path.glob(".pooldiag/*/journal.jsonl")
-    boot = journal(tmp_path)[0]["boot"]
-    path.write_text(path.read_text().replace(boot, "another start of the machine"))
-    report = bisect(*words, "--resume", suite, cwd=tmp_path, **variables)
-    assert (report["victim"], report["signature"]["place"]) == (name(5), "took the machine down")
-    assert any("took the machine down, 1x" in note for note in report["notes"])
-
-
 def test_what_keeps_runs_from_being_taken_over_is_told(suite: Path, tmp_path: Path) -> None:
     with started("--no-lock", "--no-arms", suite, command="bisect", cwd=tmp_path, **SHAPE.variables) as begun:
         wait_until(partial(has_finished, tmp_path, 4), "four runs finished")
@@ -161,21 +107,6 @@ def test_what_keeps_runs_from_being_taken_over_is_told(suite: Path, tmp_path: Pa
     report = bisect("--no-arms", "--resume", suite, cwd=tmp_path, **SHAPE.variables, SOME_SWITCH="1")
     assert report["recalled"] == 0
     assert any("SOME_SWITCH" in note for note in report["notes"])
-
-
-def test_runs_side_by_side_that_finished_are_not_made_again(
-    uninterrupted: dict[str, Any], suite: Path, tmp_path: Path
-) -> None:
-    words = ("--no-lock", "--no-arms", "--jobs=3")
-    for count, resume in ((3, ()), (6, ("--resume",)), (9, ("--resume",))):
-        with started(*words, *resume, suite, command="bisect", cwd=tmp_path, **SHAPE.variables) as begun:
-            wait_until(partial(has_finished, tmp_path, count), f"{count} runs finished")
-            begun.process.kill()
-            begun.process.wait()
-    report = bisect("--no-arms", "--jobs=3", "--resume", suite, cwd=tmp_path, **SHAPE.variables)
-    same = ("status", "victim", "prefix", "polluters")
-    assert {key: report[key] for key in same} == {key: uninterrupted[key] for key in same}
-    assert max(Counter(entries(tmp_path, "finished")).values()) == 1
 
 
 def test_there_is_nothing_to_go_on_with_after_a_bisection_that_ended(suite: Path, tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def plain(*events: Event, clock: Callable[[], float] | None = None) -> list[str]
     stream = StringIO()
     with PlainView(Console(file=stream), clock=clock or Hands()) as view:
         for event in events:
-            view.told(event)
+            view.notice(event)
     return stream.getvalue().splitlines()
 
 
@@ -122,7 +122,7 @@ def test_a_terminal_shows_the_run_the_case_and_the_table_as_it_fills() -> None:
     screen, clock = Screen(), Hands()
     with LiveView(screen.console(), clock=clock) as view:
         for event in (PLANNED, Reported(report=after(2)), STARTED, CASE):
-            view.told(event)
+            view.notice(event)
         clock.now += 65
         assert screen.sees("01:05  run 3: bypass, 01:05", "case 5/13: rope table")
         rows = [line.split() for line in screen.lines()]
@@ -134,10 +134,10 @@ def test_a_terminal_shows_the_run_the_case_and_the_table_as_it_fills() -> None:
 def test_a_wait_for_the_lock_counts_on_and_names_the_holder() -> None:
     screen, clock = Screen(), Hands()
     with LiveView(screen.console(), clock=clock) as view:
-        view.told(WAIT)
+        view.notice(WAIT)
         clock.now += 9
         assert screen.sees("waiting for lock /home/ada/gpu.lock: 70 of at most 2700 s, held by pid 4242")
-        view.told(LockHeld(paths=(WAIT.path,), waited_seconds=70.0))
+        view.notice(LockHeld(paths=(WAIT.path,), waited_seconds=70.0))
         assert screen.sees("preparing")
         assert not any("waiting" in line for line in screen.lines())
 
@@ -145,8 +145,8 @@ def test_a_wait_for_the_lock_counts_on_and_names_the_holder() -> None:
 def test_nothing_is_left_behind() -> None:
     screen = Screen()
     with LiveView(screen.console()) as view:
-        view.told(PLANNED)
-        view.told(STARTED)
+        view.notice(PLANNED)
+        view.notice(STARTED)
         assert screen.sees("run 3: bypass", "no case yet")
     assert screen.lines() == []
     assert "\x1b[?25h" in screen.stream.getvalue()  # the cursor is back
@@ -156,14 +156,14 @@ def test_what_is_going_on_is_seen_on_a_low_terminal() -> None:
     screen = Screen(rows=4)
     with LiveView(screen.console()) as view:
         for event in (PLANNED, STARTED, CASE):
-            view.told(event)
+            view.notice(event)
         assert screen.sees("run 3: bypass", "case 5/13: rope table")
 
 
 def test_a_black_box_has_no_line_about_cases() -> None:
     screen = Screen()
     with LiveView(screen.console()) as view:
-        view.told(replace(STARTED, cases=None))
+        view.notice(replace(STARTED, cases=None))
         assert screen.sees("run 3: bypass")
         assert not any("case" in line for line in screen.lines())
 
@@ -171,10 +171,10 @@ def test_a_black_box_has_no_line_about_cases() -> None:
 def test_a_hostile_name_reaches_no_terminal() -> None:
     screen = Screen()
     with LiveView(screen.console()) as view:
-        view.told(STARTED)
-        view.told(CaseStarted(name=HOSTILE, number=1))
+        view.notice(STARTED)
+        view.notice(CaseStarted(name=HOSTILE, number=1))
         assert screen.sees("case 1/13: [red]x[/red] \\x1b[31m\\u009b2J\\x0d\\x0a\\u202egnp")
-        view.told(replace(WAIT, holder="\x1b]0;owned\x07[bold]"))
+        view.notice(replace(WAIT, holder="\x1b]0;owned\x07[bold]"))
         assert screen.sees("\\x1b]0;owned\\x07[bold]")
     assert "owned\x07" not in screen.stream.getvalue()
 
@@ -182,8 +182,8 @@ def test_a_hostile_name_reaches_no_terminal() -> None:
 def test_between_runs_it_says_so() -> None:
     screen = Screen()
     with LiveView(screen.console()) as view:
-        view.told(STARTED)
-        view.told(Reported(report=after(3)))
+        view.notice(STARTED)
+        view.notice(Reported(report=after(3)))
         assert screen.sees("between runs", "bypass    green")
 
 
@@ -191,35 +191,35 @@ def test_between_runs_it_says_so() -> None:
 def test_a_terminal_that_is_gone_stops_nothing(view: QuietView) -> None:
     with view:
         for event in (PLANNED, WAIT, STARTED, CASE, Reported(report=after(2))):
-            view.told(event)
+            view.notice(event)
 
 
 def test_an_event_that_makes_no_sense_is_no_reason_to_stop() -> None:
     broken = Reported(report=replace(after(2), arms=(None,)))  # type: ignore[arg-type] # what no type checker allows
     screen = Screen()
     with LiveView(screen.console()) as view:
-        view.told(broken)
+        view.notice(broken)
         time.sleep(0.3)
-        view.told(Reported(report=after(2)))
+        view.notice(Reported(report=after(2)))
         assert screen.sees("baseline")
     assert plain(broken, Reported(report=after(1)))[0].startswith("run 01 baseline: red")
 
 
 def test_telling_costs_the_core_next_to_nothing() -> None:
     with LiveView(Screen().console()) as view:
-        view.told(STARTED)
+        view.notice(STARTED)
         began = time.process_time()
         for number in range(2000):
-            view.told(CaseStarted(name=HOSTILE, number=number))
+            view.notice(CaseStarted(name=HOSTILE, number=number))
         assert time.process_time() - began < 0.5
 
 
 def test_a_terminal_shows_how_far_a_search_is_and_what_it_knows() -> None:
     screen, clock = Screen(), Hands()
     with LiveView(screen.console(), clock=clock) as view:
-        view.told(SEARCH)
-        view.told(replace(PROBE, run="06", number=6))
-        view.told(CASE)
+        view.notice(SEARCH)
+        view.notice(replace(PROBE, run="06", number=6))
+        view.notice(CASE)
         clock.now += 3
         assert screen.sees("00:03  search for the polluters: 5 runs done, at most 4 left\n")
         assert screen.sees("       so far: red with 12 cases, green with 6\n")
@@ -229,9 +229,9 @@ def test_a_terminal_shows_how_far_a_search_is_and_what_it_knows() -> None:
 def test_a_run_of_a_search_that_is_over_is_not_shown_any_longer() -> None:
     screen = Screen()
     with LiveView(screen.console()) as view:
-        view.told(PROBE)
+        view.notice(PROBE)
         assert screen.sees("run 5: baseline")
-        view.told(SEARCH)
+        view.notice(SEARCH)
         assert screen.sees("between runs")
         assert not any("run 5" in line for line in screen.lines())
 
@@ -241,54 +241,54 @@ def test_runs_at_once_are_counted_and_each_goes_when_it_ends() -> None:
     runs = [replace(PROBE, run=f"0{number}", number=number) for number in (6, 7, 8)]
     with LiveView(screen.console(), clock=clock) as view:
         for run in runs:
-            view.told(run)
+            view.notice(run)
             clock.now += 2
         assert screen.sees("3 runs at once: 6, 7, 8; the longest for 00:06")
-        view.told(RunEnded(run="07"))
+        view.notice(RunEnded(run="07"))
         assert screen.sees("2 runs at once: 6, 8;")
-        view.told(Reported(report=BISECTIONS["bisect-found"]))
+        view.notice(Reported(report=BISECTIONS["bisect-found"]))
         assert screen.sees("2 runs at once: 6, 8;")
-        view.told(RunEnded(run="06"))
+        view.notice(RunEnded(run="06"))
         assert screen.sees("run 8: baseline, 00:02")
 
 
 def test_the_arms_on_the_minimal_set_fill_the_table_of_a_bisection() -> None:
     screen = Screen()
     with LiveView(screen.console()) as view:
-        view.told(PLANNED)
-        view.told(Reported(report=BISECTIONS["bisect-found"]))
+        view.notice(PLANNED)
+        view.notice(Reported(report=BISECTIONS["bisect-found"]))
         assert screen.sees("bypass    green")
 
 
 def test_a_terminal_shows_which_order_runs() -> None:
     screen = Screen()
     with LiveView(screen.console()) as view:
-        view.told(OrderStarted(order=seed(1), number=3, of=20))
+        view.notice(OrderStarted(order=seed(1), number=3, of=20))
         assert screen.sees("order 3/20: rand order, seed 1")
-        view.told(Reported(report=ORDERS["orders-partial"]))
-        view.told(STARTED)
+        view.notice(Reported(report=ORDERS["orders-partial"]))
+        view.notice(STARTED)
         assert screen.sees("order 3/20: rand order, seed 1; 1/2 red so far", "run 3: bypass")
-        view.told(Reported(report=ORDERS["orders-mixed"]))
+        view.notice(Reported(report=ORDERS["orders-mixed"]))
         assert screen.sees("5/8 red so far")
 
 
 def test_a_hostile_victim_reaches_no_terminal() -> None:
     screen = Screen()
     with LiveView(screen.console()) as view:
-        view.told(replace(SEARCH, victim=f"\x1b]0;owned\x07{HOSTILE}", phase="\x1b[2Jsearch"))
+        view.notice(replace(SEARCH, victim=f"\x1b]0;owned\x07{HOSTILE}", phase="\x1b[2Jsearch"))
         assert screen.sees("victim: \\x1b]0;owned\\x07[red]x[/red]", "\\x1b[2Jsearch: 5 runs done")
     assert "owned\x07" not in screen.stream.getvalue()
 
 
 def test_elsewhere_each_run_of_a_search_is_one_line_below_its_phase() -> None:
     begun = replace(SEARCH, probed=None, red_with=None, green_with=None)
-    recalled = replace(SEARCH, runs=6, most_left=None, recalled=True)
+    again = replace(SEARCH, runs=6, most_left=None)
     end = replace(SEARCH, phase="prefix", runs=7, most_left=1)
-    lines = plain(begun, SEARCH, recalled, end, Reported(report=BISECTIONS["bisect-found"]))
+    lines = plain(begun, SEARCH, again, end, Reported(report=BISECTIONS["bisect-found"]))
     assert lines[:5] == [
         "search for the polluters",
         "run 05: 7 cases run, green; 5 runs done, at most 4 left; red with 12 cases, green with 6",
-        "run 05 (recalled): 7 cases run, green; 6 runs done; red with 12 cases, green with 6",
+        "run 05: 7 cases run, green; 6 runs done; red with 12 cases, green with 6",
         "both ends of the prefix",
         "run 05: 7 cases run, green; 7 runs done, at most 1 left; red with 12 cases, green with 6",
     ]
@@ -336,8 +336,8 @@ def test_elsewhere_a_wait_is_told_at_once_and_then_rarely() -> None:
     view = PlainView(Console(file=stream), clock=clock)
     for second in range(150):
         clock.now = 100.0 + second
-        view.told(replace(WAIT, seconds=float(second)))
-    view.told(LockHeld(paths=(WAIT.path,), waited_seconds=150.0))
+        view.notice(replace(WAIT, seconds=float(second)))
+    view.notice(LockHeld(paths=(WAIT.path,), waited_seconds=150.0))
     waits = [line.split(": ")[1].split(" of")[0] for line in stream.getvalue().splitlines()[:-1]]
     assert waits == ["0", "60", "120"]
     assert stream.getvalue().splitlines()[-1] == "lock held after 2 min 30 s"
@@ -356,8 +356,8 @@ def test_elsewhere_a_hostile_name_is_shown_escaped() -> None:
 
 def test_quiet_is_quiet(capfd: pytest.CaptureFixture[str]) -> None:
     with QuietView() as view:
-        view.told(PLANNED)
-        view.told(Reported(report=after(2)))
+        view.notice(PLANNED)
+        view.notice(Reported(report=after(2)))
     assert capfd.readouterr() == ("", "")
 
 
@@ -384,7 +384,7 @@ def test_without_color_nothing_is_colored() -> None:
         file=screen.stream, force_terminal=True, width=80, height=24, _environ={"NO_COLOR": "1", "TERM": "xterm"}
     )
     with LiveView(console) as view:
-        view.told(PLANNED)
-        view.told(Reported(report=after(3)))
+        view.notice(PLANNED)
+        view.notice(Reported(report=after(3)))
         assert screen.sees("bypass    green")
     assert "\x1b[3" not in screen.stream.getvalue()

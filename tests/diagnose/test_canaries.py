@@ -1,28 +1,22 @@
 """Running a canary under arms: for which of them, with what, and what is known without it."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pooldiag.diagnose.canaries import canary_states
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import InterruptedRunError
-from pooldiag.execute.clock import SystemClock
-from pooldiag.execute.disk import SystemDisk
-from pooldiag.execute.evidence import EvidenceFolder
-from pooldiag.execute.journal import Journal
-from pooldiag.execute.local_files import LocalFiles
 from pooldiag.frameworks import BLACKBOX
 from pooldiag.model.arms import Acted, AllocatorProfile, Arm, Canary, CanaryRule, Linkage, Role
-from pooldiag.model.cases import Target
-from pooldiag.model.events import Event
-from pooldiag.model.reports import LockReport, MachineReport, TargetReport
 from pooldiag.model.runs import Completed, Ending, Environment, RunRequest, Stream
-from pooldiag.model.settings import Floors
+from pooldiag.ports import Executor
 from tests.builders import completed
+from tests.played.suite import PlayedSuite
+from tests.played.world import World
 
 LIBC, OTHER, RUNTIME = Path("/lib/libc.so.6"), Path("/lib/libother.so.3"), Path("/lib/libruntime.so.8")
 STALE, ZERO = b"blocks of 200 bytes: handed=stale\n", b"blocks of 200 bytes: handed=0x00\n"
@@ -40,6 +34,7 @@ PROFILE = AllocatorProfile(name="a", title="a", source="a test", canary=CANARY, 
 class CanaryExecutor:
     """Prints what a canary would under an allocator that POOL_OFF=1 switches off."""
 
+    world: World
     ended: Completed = field(default_factory=completed)
     requests: list[RunRequest] = field(default_factory=list)
 
@@ -47,60 +42,39 @@ class CanaryExecutor:
         self.requests.append(request)
         stdout = request.folder / "stdout"
         text = ZERO if ("POOL_OFF", "1") in request.environment.set else STALE
-        stdout.write_bytes(text)
+        self.world.content[stdout] = text
         return replace(self.ended, stdout=Stream(path=stdout, size_bytes=len(text)))
 
     def restore(self) -> None:
         pass
 
 
-class NoLock:
-    def hold(self) -> AbstractContextManager[None]:
-        return nullcontext()
-
-    def retake(self) -> None:
-        pass
-
-    def report(self) -> LockReport | None:
-        return None
-
-
-class Nobody:
-    def told(self, event: Event) -> None:
-        pass
+@pytest.fixture
+def world() -> World:
+    facts = {
+        "names": frozenset({"POOL_OFF"}),
+        "libraries": (LIBC,),
+        "removed": (("MALLOC_PERTURB_", "7"),),
+    }
+    return World(PlayedSuite(cases=1), framework=BLACKBOX, facts=facts)
 
 
 @pytest.fixture
-def tools(tmp_path: Path) -> Iterator[Tools]:
-    target = Target(
-        path=Path("/bin/true"), shown="true", directory=tmp_path, shell_directory=tmp_path, framework="blackbox"
-    )
-    with (
-        EvidenceFolder(tmp_path, command="attribute", target="true") as evidence,
-        Journal(evidence.path) as journal,
-    ):
-        yield Tools(
-            executor=CanaryExecutor(),
-            lock=NoLock(),
-            disk=SystemDisk(evidence=tmp_path, target=tmp_path, floors=Floors()),
-            files=LocalFiles(target, evidence=tmp_path),
-            evidence=evidence,
-            memo=journal,
-            clock=SystemClock(),
-            progress=Nobody(),
-            framework=BLACKBOX,
-            target=TargetReport(argv=("true",), directory=tmp_path, framework="blackbox"),
-            machine=MachineReport(host="here", system="Linux", cpus=1, memory_bytes=1),
-            names=frozenset({"POOL_OFF"}),
-            searchable=True,
-            libraries=(LIBC,),
-            removed=(("MALLOC_PERTURB_", "7"),),
-        )
+def tools(world: World) -> Tools:
+    return run_by(world.tools, CanaryExecutor(world))
+
+
+def knowing(tools: Tools, **facts: Any) -> Tools:  # noqa: ANN401 - fields of TargetFacts
+    return replace(tools, facts=replace(tools.facts, **facts))
+
+
+def run_by(tools: Tools, executor: Executor) -> Tools:
+    return replace(tools, ports=replace(tools.ports, executor=executor))
 
 
 def executed(tools: Tools) -> list[RunRequest]:
-    assert isinstance(tools.executor, CanaryExecutor)
-    return tools.executor.requests
+    assert isinstance(tools.ports.executor, CanaryExecutor)
+    return tools.ports.executor.requests
 
 
 def states(profile: AllocatorProfile, tools: Tools, arms: Sequence[Arm] = ARMS) -> dict[Role, Acted]:
@@ -132,19 +106,19 @@ def test_without_a_canary_nothing_runs(tools: Tools) -> None:
     [completed(1), completed(None, ending=Ending.SIGNALLED, signal=11), completed(None, ending=Ending.TIMED_OUT)],
     ids=["failed", "crashed", "hung"],
 )
-def test_a_canary_that_does_not_end_well_settles_nothing(tools: Tools, ended: Completed) -> None:
-    assert states(PROFILE, replace(tools, executor=CanaryExecutor(ended=ended))) == {}
+def test_a_canary_that_does_not_end_well_settles_nothing(world: World, ended: Completed) -> None:
+    assert states(PROFILE, run_by(world.tools, CanaryExecutor(world, ended=ended))) == {}
 
 
-def test_an_interrupt_ends_it(tools: Tools) -> None:
-    executor = CanaryExecutor(ended=completed(None, ending=Ending.INTERRUPTED))
+def test_an_interrupt_ends_it(world: World) -> None:
+    executor = CanaryExecutor(world, ended=completed(None, ending=Ending.INTERRUPTED))
     with pytest.raises(InterruptedRunError):
-        canary_states(PROFILE, ARMS, replace(tools, executor=executor))
+        canary_states(PROFILE, ARMS, run_by(world.tools, executor))
     assert len(executor.requests) == 1
 
 
 def test_another_allocator_in_its_libraries_makes_every_switched_arm_inert_untried(tools: Tools) -> None:
-    verdicts = canary_states(PROFILE, ARMS, replace(tools, libraries=(OTHER, LIBC)))
+    verdicts = canary_states(PROFILE, ARMS, knowing(tools, libraries=(OTHER, LIBC)))
     assert {role: state for role, (state, _) in verdicts.items()} == dict.fromkeys(
         (Role.BYPASS, Role.SERIAL), Acted.INERT
     )
@@ -153,19 +127,19 @@ def test_another_allocator_in_its_libraries_makes_every_switched_arm_inert_untri
 
 
 def test_another_allocator_built_into_it_does_so_too(tools: Tools) -> None:
-    built_in = replace(tools, names=frozenset({"POOL_OFF", "other_init"}))
+    built_in = knowing(tools, names=frozenset({"POOL_OFF", "other_init"}))
     assert states(PROFILE, built_in)[Role.BYPASS] is Acted.INERT
     assert "other_init" in canary_states(PROFILE, ARMS, built_in)[Role.BYPASS][1]
 
 
 def test_what_an_arm_preloads_comes_before_another_allocator(tools: Tools) -> None:
     preloading = replace(BYPASS, environment=OFF.merged(PRELOADED))
-    found = states(PROFILE, replace(tools, libraries=(OTHER, LIBC)), (ARMS[0], preloading))
+    found = states(PROFILE, knowing(tools, libraries=(OTHER, LIBC)), (ARMS[0], preloading))
     assert found == {Role.BYPASS: Acted.PROVEN}
 
 
 def test_nothing_can_be_preloaded_into_a_program_without_libraries(tools: Tools) -> None:
-    static = replace(tools, libraries=())
+    static = knowing(tools, libraries=())
     preloading = replace(BYPASS, environment=OFF.merged(PRELOADED))
     verdicts = canary_states(PROFILE, (ARMS[0], preloading), static)
     assert verdicts[Role.BYPASS] == (
@@ -175,12 +149,12 @@ def test_nothing_can_be_preloaded_into_a_program_without_libraries(tools: Tools)
 
 
 def test_a_program_without_libraries_may_have_the_same_allocator_built_in(tools: Tools) -> None:
-    assert states(PROFILE, replace(tools, libraries=())) == {Role.BYPASS: Acted.PROVEN}
+    assert states(PROFILE, knowing(tools, libraries=())) == {Role.BYPASS: Acted.PROVEN}
 
 
 def test_it_is_not_known_what_a_script_loads(tools: Tools) -> None:
     preloading = replace(BYPASS, environment=OFF.merged(PRELOADED))
-    script = replace(tools, libraries=(), searchable=False)
+    script = knowing(tools, libraries=(), searchable=False)
     assert states(PROFILE, script, (ARMS[0], preloading)) == {Role.BYPASS: Acted.PROVEN}
 
 
@@ -188,5 +162,5 @@ def test_the_targets_own_allocator_is_brought_into_the_canary(tools: Tools) -> N
     brought = replace(PROFILE, canary=replace(CANARY, preload="libruntime"))
     assert states(brought, tools) == {}  # the target has no such library
     assert executed(tools) == []
-    assert states(brought, replace(tools, libraries=(LIBC, RUNTIME))) == {Role.BYPASS: Acted.PROVEN}
+    assert states(brought, knowing(tools, libraries=(LIBC, RUNTIME))) == {Role.BYPASS: Acted.PROVEN}
     assert all(("LD_PRELOAD", str(RUNTIME)) in request.environment.set for request in executed(tools))

@@ -28,7 +28,7 @@ class Told:
         self.events: list[Event] = []
         self._on_wait = on_wait
 
-    def told(self, event: Event) -> None:
+    def notice(self, event: Event) -> None:
         self.events.append(event)
         if isinstance(event, LockWait):
             self._on_wait()

@@ -594,7 +594,7 @@ from pooldiag.model.runs import RunLimits, RunRequest
 from pooldiag.model.settings import LockSettings
 
 class Silent:
-    def told(self, event):
+    def notice(self, event):
         Path("told").touch()
 
 here = Path.cwd()

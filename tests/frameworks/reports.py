@@ -21,7 +21,6 @@ class Truth:
     started: int
     passed: int
     failed: int
-    complete: bool
     culprits: tuple[str, ...]
 
 
@@ -33,7 +32,6 @@ def _truths() -> list[Truth]:
                 started=int(row["started"]),
                 passed=int(row["passed"]),
                 failed=int(row["failed"]),
-                complete=row["complete"] == "yes",
                 culprits=tuple(name for name in row["culprit"].split(" | ") if name),
             )
             for row in csv.DictReader(table, delimiter="\t")

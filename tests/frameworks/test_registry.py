@@ -1,12 +1,13 @@
 """What every framework promises, tried on all entries of the registry."""
 
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from pooldiag.frameworks import BLACKBOX, FRAMEWORKS, recognise
 from pooldiag.frameworks.base import Framework, ListingError
-from pooldiag.model.cases import Case, Listing, Order, OrderKind
+from pooldiag.model.cases import Case, Listing, Order, OrderKind, Selection
 from pooldiag.model.outcomes import FrameworkReport
 
 REPORT = Path("/somewhere/report")
@@ -76,6 +77,35 @@ def test_the_files_of_a_run_lie_beside_its_report_and_are_named(framework: Frame
             assert file.path != REPORT
             assert any(str(file.path) in word for word in words)
     assert framework.input_files(None, Order(), REPORT) == ()
+
+
+def test_the_report_is_a_file_in_the_folder_of_its_run(framework: Framework) -> None:
+    assert Path(framework.report_name).name == framework.report_name
+    assert framework.report_name not in {"", "stdout", "stderr", "out"}
+
+
+def test_no_order_is_worth_a_try_twice(framework: Framework) -> None:
+    plain, seeds = framework.plain_orders, [*islice(framework.seeds(), 100)]
+    assert len(set(plain)) == len(plain) >= 1
+    assert all(order.kind is not OrderKind.RAND and order.seed is None for order in plain)
+    assert seeds == sorted(set(seeds))
+    assert seeds[0] >= 0
+
+
+def test_what_is_odd_about_an_order_is_a_sentence(framework: Framework) -> None:
+    for order in (*framework.plain_orders, *(Order(kind=OrderKind.RAND, seed=seed) for seed in (None, 0, 1, 7))):
+        remark = framework.remark(order)
+        assert remark is None or (remark and "\n" not in remark)
+    assert all(framework.remark(order) is None for order in framework.plain_orders)
+
+
+def test_everything_is_asked_for_without_a_word(framework: Framework) -> None:
+    listing = Listing(cases=(Case(name="a"), Case(name="b")))
+    for selection in framework.selections(listing, listing.cases)[:1]:
+        assert selection == Selection(cases=listing.cases)
+    for selection in framework.selections(listing, listing.cases[1:]):
+        assert selection.words
+        assert selection.cases == listing.cases[1:]
 
 
 def test_cases_in_another_order_than_listed_can_be_selected_only_if_any_order_runs(framework: Framework) -> None:

@@ -154,7 +154,7 @@ def outcome(
     """What one run did."""
     selection = Selection(cases=tuple(Case(name=name) for name in selected))
     passed, failed = assertions
-    report = FrameworkReport(results=tuple(cases), complete=True, assertions_passed=passed, assertions_failed=failed)
+    report = FrameworkReport(results=tuple(cases), assertions_passed=passed, assertions_failed=failed)
     return Outcome(
         run=f"{run}-{role}",
         arm=arm(role),

@@ -67,7 +67,7 @@ class QuietView:
     ) -> None:
         """Do nothing."""
 
-    def told(self, event: Event) -> None:
+    def notice(self, event: Event) -> None:
         """Take notice of an event. Never raises."""
 
 
@@ -84,7 +84,7 @@ class PlainView(QuietView):
         self._waited_at: float | None = None
         self._phase: str | None = None
 
-    def told(self, event: Event) -> None:
+    def notice(self, event: Event) -> None:
         """Write what the event is worth; a stream that is gone is no reason to stop the diagnosis."""
         with suppress(Exception):
             for line in self._lines(event):
@@ -186,7 +186,7 @@ class LiveView(QuietView):
         with suppress(Exception):
             self._live.stop()
 
-    def told(self, event: Event) -> None:
+    def notice(self, event: Event) -> None:
         """Take note of an event."""
         with suppress(Exception):
             self._state = self._after(event, self.clock())
@@ -284,10 +284,9 @@ def _probe_line(search: Searching) -> str:
     if probed is None:
         return ""
     number, _, _ = probed.run.partition("-")
-    recalled = " (recalled)" if search.recalled else ""
     known = best(search.red_with, search.green_with)
     ran = f"{probed.cases} case{'' if probed.cases == 1 else 's'}"
-    return f"run {number}{recalled}: {ran} run, {probed.reading}; {_spent(search)}" + (f"; {known}" if known else "")
+    return f"run {number}: {ran} run, {probed.reading}; {_spent(search)}" + (f"; {known}" if known else "")
 
 
 def _order(event: OrderStarted) -> str:

@@ -15,7 +15,7 @@ from pooldiag import __version__
 from pooldiag.cli.streams import form_of, say_report
 from pooldiag.cli.target.decisions import Decided
 from pooldiag.cli.target.live import QuietView, view_for
-from pooldiag.diagnose.tools import Tools
+from pooldiag.diagnose.tools import TargetFacts, Tools
 from pooldiag.errors import BlockedError, ExitCode, InterruptedRunError
 from pooldiag.execute.clock import SystemClock
 from pooldiag.execute.disk import SystemDisk
@@ -31,6 +31,7 @@ from pooldiag.model.attributions import Status
 from pooldiag.model.bisections import BisectReport, BisectStatus
 from pooldiag.model.readings import Reading
 from pooldiag.model.reports import AttributeReport, TargetReport
+from pooldiag.ports import Ports
 from pooldiag.profiles import inherited_changes, inherited_remarks
 from pooldiag.render import JsonReports, Page, RunReport
 
@@ -140,7 +141,7 @@ def _tools(
     remarks = [f"{name} stays set: {reason}" for name, reason in inherited_remarks(os.environ)]
     removed = inherited_changes(os.environ, settings.profile, settings.keep_environment)
     inherited = _inherited({name for name, _ in removed})
-    return Tools(
+    ports = Ports(
         executor=executors[0] if len(executors) == 1 else PooledExecutor(executors),
         lock=SupervisedLock(supervisors[0], settings.lock, progress=view, clock=clock),
         disk=disk,
@@ -149,8 +150,9 @@ def _tools(
         memo=journal,
         clock=clock,
         progress=view,
-        framework=decided.framework,
-        target=_target(decided),
+    )
+    facts = TargetFacts(
+        report=_target(decided),
         machine=machine_report(),
         names=decided.names,
         searchable=decided.searchable,
@@ -160,6 +162,7 @@ def _tools(
         changed_variables=_changed_variables(evidence, inherited),
         notes=(*decided.notes, *remarks),
     )
+    return Tools(ports=ports, framework=decided.framework, facts=facts)
 
 
 def _inherited(removed: set[str]) -> dict[str, str]:

@@ -1,20 +1,21 @@
 """Which cases there are, and how a framework is asked for some of them: no selection is used unverified."""
 
-import difflib
 import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from pooldiag.diagnose.running import OUTPUT_WORD, raise_if_interrupted
+from pooldiag.diagnose.processes import run_process, with_folder
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, UsageError
 from pooldiag.frameworks.base import ListingError, arranged, confirms
 from pooldiag.model.cases import Case, Listing, Order, Selection
-from pooldiag.model.runs import Completed, Ending, Environment, RunLimits, RunRequest
+from pooldiag.model.runs import Ending, RunLimits, RunRequest
 from pooldiag.model.settings import AttributeSettings
+from pooldiag.model.words import nearest
 
 _LISTING_SECONDS = 120.0
+_SLIP = 0.3  # how like a name another must be to be the one that was perhaps meant
 
 
 class Lister:
@@ -37,55 +38,56 @@ class Lister:
         Without an `order` it is the one of the settings.
         """
         self._count += 1
-        folder = self._tools.evidence.run_folder(f"00-listing-{self._count}")
-        report = folder / "report.xml"
-        completed = self._tools.executor.execute(
-            self._request(selection, order or self._settings.order, folder, report)
-        )
-        raise_if_interrupted(completed)
+        framework, ports, order = self._tools.framework, self._tools.ports, order or self._settings.order
+        report = ports.evidence.run_folder(f"00-listing-{self._count}") / framework.report_name
+        completed = run_process(self._request(selection, order, report), ports)
         if completed.shortage is not None:
             raise BlockedError(completed.shortage)
         if completed.ending is Ending.NOT_STARTED:
             raise UsageError(f"{self._settings.target.shown} cannot be executed: {completed.stopped_by}")
         try:
-            found = self._tools.framework.parse_listing(self._tools.files.read(report))
+            found = framework.parse_listing(ports.files.read(report))
         except ListingError as error:
-            raise ListingError(f"{error.problem} ({_ended(completed)})", hint=error.hint) from error
-        return arranged(found, order or self._settings.order) if self._tools.framework.any_order else found
+            raise ListingError(
+                f"{error.problem} (the listing ended with {completed.words})", hint=error.hint
+            ) from error
+        return arranged(found, order) if framework.any_order else found
 
-    def _request(self, selection: Selection | None, order: Order, folder: Path, report: Path) -> RunRequest:
+    def _request(self, selection: Selection | None, order: Order, report: Path) -> RunRequest:
         target = self._settings.target
         words = self._tools.framework.list_arguments(selection, order, report)
-        own = (word.replace(OUTPUT_WORD, str(folder / "out")) for word in target.arguments)
+        own = (with_folder(word, str(report.parent / "out")) for word in target.arguments)
         return RunRequest(
             argv=(str(target.path), *own, *words),
-            environment=Environment(unset=tuple(name for name, _ in self._tools.removed)),
+            environment=self._tools.facts.removal,
             directory=target.directory,
-            folder=folder,
+            folder=report.parent,
             report=report,
             limits=RunLimits(timeout_seconds=_LISTING_SECONDS, grace_seconds=self._settings.grace_seconds),
         )
 
     def chosen(self, listing: Listing) -> tuple[Case, ...]:
-        """Return the runnable cases that the user's patterns name; each pattern must name at least one."""
+        """Return the runnable cases that the user's patterns name; each pattern must name at least one.
+
+        BlockedError when no case is left to run.
+        """
+        if not listing.runnable:
+            raise BlockedError(f"nothing to run: all {len(listing.cases)} cases are skipped")
         if not self._settings.case_patterns:
             return listing.runnable
         chosen: set[Case] = set()
         for pattern in self._settings.case_patterns:
             if not (named := _named(listing.runnable, pattern)):
-                raise UsageError(f"--case {pattern!r} names no case that runs", hint=_nearest(pattern, listing))
+                raise UsageError(f"--case {pattern!r} names no case that runs", hint=_hint(pattern, listing))
             chosen.update(named)
         return tuple(case for case in listing.runnable if case in chosen)
 
     def select(self, listing: Listing, wanted: tuple[Case, ...], *, order: Order | None = None) -> Selection:
         """Find a way to ask for exactly these cases, and prove it by a listing; `listing` is in the same order."""
-        for selection in self._tools.framework.selections(listing, wanted):
-            everything = selection == Selection(cases=listing.runnable)
-            if (
-                everything
-                or self._tools.framework.any_order
-                or confirms(self.listing(selection, order=order), selection)
-            ):
+        framework = self._tools.framework
+        for selection in framework.selections(listing, wanted):
+            proven = framework.any_order or selection == Selection(cases=listing.runnable)
+            if proven or confirms(self.listing(selection, order=order), selection):
                 return selection
         names = ", ".join(repr(case.name) for case in wanted[:3])
         raise UsageError(
@@ -98,7 +100,7 @@ def named_case(listing: Listing, name: str) -> Case:
     """Return the one case of exactly this name; UsageError when there is none, or more than one."""
     found = _exactly(listing.runnable, name)
     if not found:
-        raise UsageError(f"{name!r} is no case that runs", hint=_nearest(name, listing))
+        raise UsageError(f"{name!r} is no case that runs", hint=_hint(name, listing))
     if len(found) > 1:
         raise UsageError(f"{name!r} names {len(found)} cases", hint="name cases whose names no other case has")
     return found[0]
@@ -108,8 +110,7 @@ def named_among(cases: Sequence[Case], name: str) -> Case:
     """Return the first selected case of this name; UsageError when `--victim` names none."""
     found = next((case for case in cases if case.name == name), None)
     if found is None:
-        near = difflib.get_close_matches(name, [case.name for case in cases], n=1, cutoff=0.3)
-        hint = f"the nearest is {near[0]!r}" if near else f"{len(cases)} cases are selected"
+        hint = _nearest(name, cases) or f"{len(cases)} cases are selected"
         raise UsageError(f"--victim {name!r} is no selected case", hint=hint)
     return found
 
@@ -134,11 +135,11 @@ def _in_one_line(name: str) -> str:
     return re.sub(r"[\t\n\r]", " ", name)
 
 
-def _nearest(pattern: str, listing: Listing) -> str:
-    names = [case.name for case in listing.runnable]
-    near = difflib.get_close_matches(pattern, names, n=1, cutoff=0.3)
-    return f"the nearest is {near[0]!r}" if near else f"there are {len(names)} cases; '*' stands for any text"
+def _hint(pattern: str, listing: Listing) -> str:
+    cases = listing.runnable
+    return _nearest(pattern, cases) or f"there are {len(cases)} cases; '*' stands for any text"
 
 
-def _ended(completed: Completed) -> str:
-    return f"the listing ended with {completed.words}"
+def _nearest(name: str, cases: Sequence[Case]) -> str | None:
+    near = nearest(name, (case.name for case in cases), slip=_SLIP)
+    return None if near is None else f"the nearest is {near!r}"

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field, replace
 
 from pooldiag.attribution.questions import Question, result_of
 from pooldiag.attribution.signatures import is_at, not_reached, same_red
-from pooldiag.diagnose.listing import named_among
-from pooldiag.diagnose.probing import Places, Prober
+from pooldiag.diagnose.lister import named_among
+from pooldiag.diagnose.prober import Places, Prober, broken_case
 from pooldiag.errors import BlockedError
 from pooldiag.model.bisections import NamedBy
 from pooldiag.model.cases import Case
@@ -136,13 +136,13 @@ class Chooser:
         question = Question(signature=signature, victim=victim)
         place = self.prober.suite.cases.index(victim)
         readings = [self.prober.answer(run, question) for run in self.whole]
-        told = tuple(reading for reading in readings if reading is not Reading.VOID)
+        answers = tuple(reading for reading in readings if reading is not Reading.VOID)
         return Chosen(
             question=question,
             victim=victim,
             place=place,
             named_by=named_by,
-            memory={tuple(range(place)): told} if told else {},
+            memory={tuple(range(place)): answers} if answers else {},
         )
 
     def _tried_alone(self, signature: Signature) -> Chosen:
@@ -154,11 +154,10 @@ class Chooser:
         return replace(chosen, memory=chosen.memory | {(): (alone,)})
 
     def _victim(self, signature: Signature) -> Case:
-        """Return the case that a signature names: of several of this name the first that did not pass."""
-        results = self.whole[-1].outcome.report.results
-        of_name = [one for one in results if one.case.name == signature.case]
-        broken = [one.case for one in of_name if one.status is not CaseStatus.PASSED]
-        return broken[0] if broken else of_name[0].case
+        """Return the case that a signature names, be it one that passed."""
+        run = self.whole[-1]
+        broken = broken_case(run, signature.case)
+        return broken or next(one.case for one in run.outcome.report.results if one.case.name == signature.case)
 
     def _by_search(self, signature: Signature) -> Chosen | None:
         """Look for the case that completes the red: the last one of a red beginning of the order."""

@@ -5,14 +5,16 @@ from dataclasses import dataclass, field, replace
 
 from pooldiag.attribution.questions import Question, another_red, answer
 from pooldiag.attribution.reading import read
-from pooldiag.diagnose.listing import Lister
-from pooldiag.diagnose.running import Runner, RunPlan, raise_if_spoilt
+from pooldiag.diagnose.lister import Lister
+from pooldiag.diagnose.processes import raise_if_lasting
+from pooldiag.diagnose.run_plans import RunPlan
+from pooldiag.diagnose.runner import Runner
 from pooldiag.errors import BlockedError, UsageError
 from pooldiag.model.arms import Arm
 from pooldiag.model.bisections import Probed
 from pooldiag.model.cases import Case, Listing, Order, Selection
-from pooldiag.model.outcomes import Outcome
-from pooldiag.model.readings import Reading, Signature
+from pooldiag.model.outcomes import CaseStatus, Outcome
+from pooldiag.model.readings import Reading, RunReading, Signature
 from pooldiag.model.reports import Run
 from pooldiag.model.runs import Ending
 from pooldiag.reduce.probe import Phase
@@ -34,6 +36,18 @@ class Suite:
         return tuple(self.cases[place].name for place in places)
 
 
+def suite_in(order: Order, lister: Lister) -> Suite:
+    """List the target in an order, and choose what the user asked for."""
+    listing = lister.everything(order)
+    return Suite(listing=listing, cases=lister.chosen(listing), order=order)
+
+
+def broken_case(run: Run, name: str | None) -> Case | None:
+    """Return the case that a signature names: of several of this name the first that did not pass."""
+    results = (one for one in run.outcome.report.results if name is not None and one.case.name == name)
+    return next((one.case for one in results if one.status is not CaseStatus.PASSED), None)
+
+
 @dataclass(slots=True, kw_only=True)
 class Prober:
     """Makes the runs of a search, writes them down, and keeps in mind what is the same in all of them."""
@@ -42,13 +56,13 @@ class Prober:
     lister: Lister
     suite: Suite
     arm: Arm
-    told: Callable[[], None]  # called after every run
+    save: Callable[[], None]  # called after every run
     phase: Phase = Phase.BASELINE
     probed: list[Probed] = field(default_factory=list)
     _unnamed: dict[Places, list[int]] = field(default_factory=dict)  # runs of a selection that no phase was named for
     other_reds: dict[Places, Signature] = field(default_factory=dict)  # selections that turn the victim red otherwise
     recalled: int = 0  # of the runs probed, made by an earlier, interrupted diagnosis
-    notes: dict[str, list[str]] = field(default_factory=dict)  # what is odd, and the runs in which it is
+    readings: list[RunReading] = field(default_factory=list)  # of all runs
     _asserting: set[Case] = field(default_factory=set)  # cases that were seen to make assertions
     _selections: dict[Places, Selection] = field(default_factory=dict)
 
@@ -63,7 +77,7 @@ class Prober:
         everything = self.selection(tuple(range(len(self.suite.cases))))
         run = self._taken(self.runner.run(RunPlan(arm=arm, selections=(everything,), order=self.suite.order)))
         if run.outcome.completed.ending is Ending.EXITED:
-            self.runner.green(run.outcome)  # red or not: so long it takes to its end
+            self.runner.limits.learn_whole(run.outcome)  # red or not: so long it takes to its end
         return run
 
     def beginning(self, size: int, signature: Signature) -> Reading:
@@ -129,7 +143,7 @@ class Prober:
             try:
                 self._selections[places] = self.lister.select(self.suite.listing, wanted, order=self.suite.order)
             except UsageError as error:
-                self.runner.require_unchanged()
+                self.runner.checks.require_unchanged()
                 raise BlockedError(error.problem, hint=error.hint) from error
         return self._selections[places]
 
@@ -144,13 +158,12 @@ class Prober:
     def _taken(self, outcome: Outcome) -> Run:
         """Read a run, and learn from it."""
         reading = read(outcome)
-        raise_if_spoilt(outcome)
+        raise_if_lasting(outcome)
         self._asserting.update(result.case for result in outcome.report.results if result.assertions)
-        for note in reading.notes:
-            self.notes.setdefault(note, []).append(outcome.run)
+        self.readings.append(reading)
         return Run(id=outcome.run, arm=outcome.arm, outcome=outcome, reading=reading, seconds=outcome.completed.seconds)
 
     def _write_down(self, run: Run, cases: int, reading: Reading) -> None:
-        self.recalled += run.id in self.runner.recalled
+        self.recalled += run.id in self.runner.memory.recalled
         self.probed.append(Probed(run=run.id, phase=self.phase, cases=cases, reading=reading))
-        self.told()
+        self.save()

@@ -1,15 +1,15 @@
-"""What is known of a bisection, and how it is told: the report of it, at any time."""
+"""What is known of a bisection, and the report of it, at any time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from pooldiag.attribution.signatures import same_red
-from pooldiag.diagnose.choosing import Chooser, Chosen
 from pooldiag.diagnose.commands import next_of_bisect
-from pooldiag.diagnose.notes import of_runs
-from pooldiag.diagnose.probing import Prober, Suite
+from pooldiag.diagnose.notes import notes_of_runs
+from pooldiag.diagnose.prober import Prober, Suite
 from pooldiag.diagnose.sessions import Account
 from pooldiag.diagnose.tools import Tools
+from pooldiag.diagnose.victim_choice import Chooser, Chosen
 from pooldiag.errors import BlockedError
 from pooldiag.model.bisections import (
     BisectReport,
@@ -22,21 +22,14 @@ from pooldiag.model.bisections import (
 )
 from pooldiag.model.events import Searching
 from pooldiag.model.readings import Reading, Signature
-from pooldiag.model.reports import AttributeReport, Run, TargetReport
+from pooldiag.model.reports import AttributeReport, Run
 from pooldiag.model.settings import AttributeSettings, BisectSettings
 from pooldiag.reduce.probe import Phase, SearchStep
-from pooldiag.reduce.result import Observed, Proof, Reduction, ReductionStatus
-
-_STATUS = {
-    ReductionStatus.FOUND: BisectStatus.FOUND,
-    ReductionStatus.GREEN: BisectStatus.GREEN,
-    ReductionStatus.UNRESOLVED: BisectStatus.UNRESOLVED,
-    ReductionStatus.BLOCKED: BisectStatus.BLOCKED,
-}
+from pooldiag.reduce.result import Observed, Proof, Reduction
 
 
 @dataclass(slots=True, kw_only=True)
-class Bisected:
+class BisectionState:
     """All that is known of a bisection so far; `common` has the order that is run, once one was found."""
 
     settings: BisectSettings
@@ -71,6 +64,19 @@ class Bisected:
         """How many cases the longest prefix below that has which was green."""
         return None if self.progress is None else self.progress.known.green_prefix
 
+    def is_late(self) -> bool:
+        """Tell whether the time is spent."""
+        budget = self.settings.common.budget_seconds
+        return budget is not None and self.account.seconds >= budget
+
+    def has_time_for(self, phase: str) -> bool:
+        """Say that the next runs are no longer of the search, and what for; or note that there is no time for them."""
+        if self.is_late():
+            self.notes.append("the time is spent: what follows a search was left out")
+            return False
+        self.tools.ports.progress.notice(Searching(phase=phase, victim=self.victim_name))
+        return True
+
     def whole_runs(self) -> list[Run]:
         """Return the runs of the whole order."""
         return [] if self.chooser is None else self.chooser.whole
@@ -85,7 +91,6 @@ class Bisected:
             most_left=None if self.progress is None else self.progress.most_left,
             victim=self.victim_name,
             probed=probed[-1] if probed else None,
-            recalled=self.progress is not None and self.progress.recalled,
             red_with=self.red_with,
             green_with=self.green_with,
         )
@@ -94,9 +99,11 @@ class Bisected:
         """Say what is known now."""
         status = BisectStatus.BLOCKED if blocked is not None else self._status(partial=partial)
         probed = () if self.prober is None else tuple(self.prober.probed)
+        suite, facts = None if self.prober is None else self.prober.suite, self.tools.facts
+        target = facts.report if suite is None else facts.report_of(suite.listing, suite.order)
         report = BisectReport(
             session=self.account.session(
-                partial=partial, blocked=blocked, target=self._target(), notes=(*self.notes, *self._odd())
+                partial=partial, blocked=blocked, target=target, notes=(*self.notes, *self._odd())
             ),
             status=status,
             found=self._found(),
@@ -119,7 +126,7 @@ class Bisected:
 
     def _status(self, *, partial: bool) -> BisectStatus:
         if self.reduction is not None:
-            status = _STATUS[self.reduction.status]
+            status = BisectStatus(self.reduction.status.value)
             return BisectStatus.UNRESOLVED if status is BisectStatus.FOUND and self._open_end() else status
         red = any(run.reading.reading is Reading.RED for run in self.whole_runs())
         is_open = partial or red or self.settings.wanted is not None
@@ -162,14 +169,14 @@ class Bisected:
             yield f"{self.chooser.untried} further reds were not tried alone: name one with --victim"
         if self.reduction is not None and 0 < (self.reduction.prefix or 0) <= max(self.reduction.polluters, default=-1):
             yield "the prefix does without the last polluter: there is another set of polluters, which --all finds"
-        yield from () if self.prober is None else of_runs(self.prober.notes)
+        yield from () if self.prober is None else notes_of_runs(self.prober.readings)
         if self.settings.resume is not None and self.prober is not None:
             yield from self._not_taken_over(self.prober)
 
     def _not_taken_over(self, prober: Prober) -> Iterator[str]:
         """Say how many runs of the interrupted bisection were of use, and what makes others useless."""
-        taken, done = len(prober.runner.recalled), self.tools.memo.done()
-        differ = ", ".join(self.tools.changed_variables)
+        taken, done = len(prober.runner.memory.recalled), self.tools.ports.memo.done()
+        differ = ", ".join(self.tools.facts.changed_variables)
         why = f"these variables differ: {differ}" if differ else "the target, an option or the order is another one"
         if taken < done and not taken:
             yield f"none of the {done} runs that were finished before is taken over: {why}"
@@ -185,17 +192,6 @@ class Bisected:
             position=None if chosen.anywhere else chosen.place + 1,
         )
         return found if reduction is None else _with_reduction(found, reduction, prober.suite)
-
-    def _target(self) -> TargetReport:
-        if self.prober is None:
-            return self.tools.target
-        suite = self.prober.suite
-        return replace(
-            self.tools.target,
-            version=suite.listing.framework_version,
-            order=suite.order,
-            cases=len(suite.listing.cases),
-        )
 
 
 def _with_reduction(found: Found, reduction: Reduction, suite: Suite) -> Found:

@@ -24,7 +24,7 @@ _ENDING_MARKS = re.compile(
 """What glibc (malloc.c), libstdc++, assert(3) and the sanitizers print before they end a process."""
 
 _VARYING = re.compile(r"0x[0-9a-fA-F]+|\bpid \d+|==\d+==|\bT\d+\b")
-_NUMBER = re.compile(rb"[0-9]{1,18}")  # what is no number, or too long for a counter, is none
+_NUMBER = re.compile(rb"[0-9]{1,18}")  # more digits are not a counter
 _MARKS_KEPT = 8
 
 

@@ -1,14 +1,15 @@
 """A running order in which some cases stand as wanted, for a framework that has orders and seeds and no more."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import chain, islice
 from math import factorial
 
 from pooldiag.errors import UsageError
+from pooldiag.frameworks.base import Framework
 from pooldiag.model.cases import Case, Listing, Order, OrderKind
+from pooldiag.model.words import listed
 
-_PLAIN = (OrderKind.FILE, OrderKind.NAME, OrderKind.SUITE)
 _TRIES = 10  # times k!: of the orders of k cases that seeds give, one in e^10 = 22,000 is missed
 _MOST_LISTINGS = 10_000
 
@@ -22,47 +23,38 @@ class FoundOrder:
     listings: int
 
 
-def _ignore(listing: int, most: int) -> None:
-    """Take no notice of a listing."""
-    del listing, most
-
-
 def find_order(
     wanted: tuple[Case, ...],
     list_order: Callable[[Order], Listing],
     *,
-    most_listings: int | None = None,
-    told: Callable[[int, int], None] = _ignore,
+    framework: Framework,
+    watch: Callable[[int, int], None],
 ) -> FoundOrder:
     """Search for an order in which the wanted cases stand in the wanted order, with or without others between them.
 
-    File, name and suite order are tried first, then seeds. `told` hears before each listing its number, from 1, and
-    how many there will be at most: `most_listings`, or by itself 10 for each order that so many cases can have.
+    The orders without a seed are tried first, then seeds. `watch` hears before each listing its number, from 1,
+    and how many there will be at most: 10 for each order that so many cases can have.
     Raises UsageError when none is found, when a wanted case does not run, or when one is wanted twice.
     """
     if len(set(wanted)) < len(wanted):
         raise UsageError("a case can run once only: one of the wanted order is named twice", hint="name each once")
-    most = most_listings or min(_TRIES * factorial(len(wanted)) + len(_PLAIN), _MOST_LISTINGS)
+    plain, seeded = framework.plain_orders, (Order(kind=OrderKind.RAND, seed=seed) for seed in framework.seeds())
+    most = min(_TRIES * factorial(len(wanted)) + len(plain), _MOST_LISTINGS)
     best, reached = Order(), 0
-    for number, order in enumerate(islice(_orders(), most), 1):
-        told(number, most)
+    for number, order in enumerate(islice(chain(plain, seeded), most), 1):
+        watch(number, most)
         listing = list_order(order)
         beginning = _beginning(wanted, listing)
         if beginning == len(wanted):
             return FoundOrder(order=order, listing=listing, listings=number)
         if beginning > reached:
             best, reached = order, beginning
-    seeds = max(0, most - len(_PLAIN))
+    seeds = max(0, most - len(plain))
     raise UsageError(
-        f"no order has these {len(wanted)} cases as wanted: file, name and suite order and {seeds} seeds were tried",
+        f"no order has these {len(wanted)} cases as wanted: {listed(one.kind for one in plain)} order and {seeds} seeds"
+        " were tried",
         hint=f"{best} comes nearest, and has the first {reached} as wanted: {_names(wanted[:reached])}",
     )
-
-
-def _orders() -> Iterator[Order]:
-    """Yield every order once: without a seed, with seed 0 and with seed 1 it is the same one, by srand(3)."""
-    yield from (Order(kind=kind) for kind in _PLAIN)
-    yield from (Order(kind=OrderKind.RAND, seed=seed) for seed in count(1))
 
 
 def _beginning(wanted: tuple[Case, ...], listing: Listing) -> int:

@@ -1,23 +1,28 @@
 """Command lines for the reader, each run as it stands before it is printed: it must show what it is said to show."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from pooldiag.attribution.signatures import ending_signal
 from pooldiag.diagnose.commands import HERE, shell_line
-from pooldiag.diagnose.running import Runner, raise_if_spoilt
+from pooldiag.diagnose.observations import take_outputs
+from pooldiag.diagnose.processes import raise_if_lasting, run_or_lose
+from pooldiag.diagnose.run_plans import RunBegun, RunPlan
+from pooldiag.diagnose.runner import Runner
 from pooldiag.diagnose.tools import Tools
+from pooldiag.model.arms import Arm, Role
 from pooldiag.model.bisections import CheckedCommand
 from pooldiag.model.cases import Selection
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import Signature, SignatureKind
-from pooldiag.model.runs import Ending
+from pooldiag.model.runs import Ending, RunRequest
 from pooldiag.model.settings import AttributeSettings
 
 _TRIES = 20  # of a line that shows its red at times only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lines:
+class CheckedLines:
     """Makes the lines of one red and tries them."""
 
     settings: AttributeSettings
@@ -39,9 +44,24 @@ class Lines:
         return self._checked(selection, outcome, 1) if _is_green(outcome) else None
 
     def _typed(self, selection: Selection) -> Outcome:
-        outcome = self.runner.run_line(lambda out: self._line(selection, out), selection)
-        raise_if_spoilt(outcome)
+        line = Arm(role=Role.BASELINE, arguments=(self._line(selection, ""),))
+        plan = RunPlan(arm=line, selections=(None,), order=self.settings.order)
+        (outcome,) = self.runner.made([plan], partial(self._outcome, selection))
+        raise_if_lasting(outcome)
         return outcome
+
+    def _outcome(self, selection: Selection, begun: RunBegun) -> Outcome:
+        """Type the line into the user's shell."""
+        files, out = self.tools.ports.files, begun.folder / "out"
+        request = RunRequest(
+            argv=("sh", "-c", self._line(selection, str(out))),
+            directory=self.settings.target.shell_directory,
+            folder=begun.folder,
+            limits=self.runner.limits.of(selection),
+        )
+        completed = run_or_lose(request, self.tools.ports)
+        outputs = take_outputs(out, self.settings.outputs, files)
+        return Outcome(run=begun.run, arm=begun.plan.arm, selection=None, completed=completed, outputs=outputs)
 
     def _line(self, selection: Selection, out: str) -> str:
         arm, writes = self.settings.arms[0], self.signature.kind is SignatureKind.NAN

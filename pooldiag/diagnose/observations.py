@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pooldiag.census.files.format import Declared, Tensor
 from pooldiag.census.layouts import LAYOUTS
-from pooldiag.diagnose.text import TextFacts, scan
+from pooldiag.diagnose.text_facts import TextFacts, scan
 from pooldiag.errors import PooldiagError
 from pooldiag.model.arms import AllocatorProfile
 from pooldiag.model.cases import Selection
@@ -68,7 +68,7 @@ def _is_meant(path: Path, spec: OutputSpec, files: Files) -> bool:
         with files.open(path) as file:
             return is_self_describing(file, suffix=path.suffix)
     except OSError:
-        return True  # so that it is told
+        return True  # counting it says why it cannot be read
 
 
 def _count(path: Path, name: str, spec: OutputSpec, files: Files) -> Iterator[OutputFile]:
@@ -130,7 +130,6 @@ def merge(outcomes: Sequence[Outcome], selection: Selection) -> Outcome:
         completed=worst.completed,
         report=FrameworkReport(
             results=tuple(result for report in reports for result in report.results),
-            complete=all(report.complete for report in reports),
             assertions_passed=sum(report.assertions_passed for report in reports),
             assertions_failed=sum(report.assertions_failed for report in reports),
         ),

@@ -1,0 +1,152 @@
+"""The processes of a run, from the request to the outcome."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from pooldiag.diagnose.observations import merge, process_notes, read_text, take_outputs, with_lengths
+from pooldiag.diagnose.run_plans import RunBegun
+from pooldiag.diagnose.time_limits import TimeLimits
+from pooldiag.diagnose.tools import Tools
+from pooldiag.errors import BlockedError, InterruptedRunError, RunLostError
+from pooldiag.model.arms import Arm, Isolation
+from pooldiag.model.cases import Case, Selection
+from pooldiag.model.outcomes import CaseResult, Outcome, Silence, SilenceKind
+from pooldiag.model.runs import Completed, Ending, Environment, RunRequest, Stream
+from pooldiag.model.settings import AttributeSettings
+from pooldiag.ports import Ports
+
+OUTPUT_VARIABLE = "POOLDIAG_OUTPUT_DIR"
+OUTPUT_WORD = "{out}"
+
+
+class Processes:
+    """Makes the processes of a run; remembers how much they wrote."""
+
+    def __init__(self, settings: AttributeSettings, tools: Tools, limits: TimeLimits) -> None:
+        """Take what every process is made with."""
+        self._settings = settings
+        self._tools = tools
+        self._limits = limits
+        self._longest_output: dict[str, int] = {}
+
+    def outcome(self, begun: RunBegun) -> Outcome:
+        """Run the processes of one run, one after the other."""
+        selections = begun.plan.selections
+        if begun.plan.arm.isolation is Isolation.TOGETHER:
+            return self._process(begun, selections[0], begun.folder)
+        parts = [self._process(begun, one, self._folder(begun, number)) for number, one in enumerate(selections, 1)]
+        return merge(parts, Selection(cases=tuple(case for one in selections if one for case in one.cases)))
+
+    def _folder(self, begun: RunBegun, number: int) -> Path:
+        """Return the folder of a process: the run's own, or one below it where there are several."""
+        if len(begun.plan.selections) == 1:
+            return begun.folder
+        return self._tools.ports.evidence.run_folder(f"{begun.run}/{number:03d}")
+
+    def learn(self, outcome: Outcome) -> None:
+        """Remember how much was written."""
+        for output in outcome.outputs:
+            if output.census is not None:
+                self._longest_output[output.path] = max(self._longest_output.get(output.path, 0), output.census.n)
+
+    def _process(self, begun: RunBegun, selection: Selection | None, folder: Path) -> Outcome:
+        plan, framework, ports = begun.plan, self._tools.framework, self._tools.ports
+        report = folder / framework.report_name
+        for file in framework.input_files(selection, plan.order, report):
+            ports.evidence.put(file.path, file.content)
+        reader = framework.reader(selection)
+        ended: set[Case] = set()
+
+        def on_report(piece: bytes) -> None:
+            for event in reader.feed(piece):
+                if isinstance(event, CaseResult):
+                    ended.add(event.case)
+                else:  # of several runs at a time each says which one its cases are of
+                    ports.progress.notice(replace(event, run=begun.run) if begun.beside else event)
+
+        request = replace(
+            self._request(begun, selection, report), on_report=on_report, enough=lambda: plan.until in ended
+        )
+        completed = run_or_lose(request, ports)
+        text = read_text(completed, self._settings.profile, ports.files)
+        found = take_outputs(folder / "out", self._settings.outputs, ports.files)
+        return Outcome(
+            run=begun.run,
+            arm=plan.arm,
+            selection=selection,
+            completed=completed,
+            report=reader.result(),
+            outputs=with_lengths(found, self._longest_output),
+            outputs_due=plan.outputs_due and plan.arm.isolation is Isolation.TOGETHER,
+            printed=tuple(text.printed.values()),
+            counters=text.counters,
+            banners=frozenset(text.banners),
+            text_marks=tuple(text.marks),
+            found_silent=self._silences(plan.arm, completed, no_space=text.no_space, problem=reader.problem()),
+            notes=tuple(process_notes(completed)),
+        )
+
+    def _silences(
+        self, arm: Arm, completed: Completed, *, no_space: str | None, problem: str | None
+    ) -> tuple[Silence, ...]:
+        full = None if no_space is None else Silence(kind=SilenceKind.SPACE, text=f"the disk was full: {no_space}")
+        unasked = None if problem is None else Silence(kind=SilenceKind.UNASKED, text=problem)
+        return tuple(one for one in (full, unasked, self._limits.silence(arm, completed)) if one is not None)
+
+    def _request(self, begun: RunBegun, selection: Selection | None, report: Path) -> RunRequest:
+        target, arm, out = self._settings.target, begun.plan.arm, str(report.parent / "out")
+        own = Environment(
+            set=tuple((name, with_folder(value, out)) for name, value in arm.environment.set),
+            unset=arm.environment.unset,
+        )
+        environment = self._tools.facts.removal.merged(own).merged(Environment(set=((OUTPUT_VARIABLE, out),)))
+        words = (with_folder(word, out) for word in (str(target.path), *target.arguments, *arm.arguments))
+        return RunRequest(
+            argv=(*words, *self._tools.framework.run_arguments(selection, begun.plan.order, report)),
+            environment=environment,
+            directory=target.directory,
+            folder=report.parent,
+            report=report,
+            limits=self._limits.of(selection),
+        )
+
+
+def with_folder(word: str, out: str) -> str:
+    """Put the output folder into a word of the user's that asks for it."""
+    return word.replace(OUTPUT_WORD, out)
+
+
+def run_process(request: RunRequest, ports: Ports) -> Completed:
+    """Run a process to its end; InterruptedRunError when it was ended because the user asked for it."""
+    completed = ports.executor.execute(request)
+    if completed.ending is Ending.INTERRUPTED:
+        raise InterruptedRunError("interrupted")
+    return completed
+
+
+def run_or_lose(request: RunRequest, ports: Ports) -> Completed:
+    """Run a process that may kill what starts it: then make the next ones possible, and hold the lock again."""
+    try:
+        return run_process(request, ports)
+    except RunLostError:
+        ports.executor.restore()
+        ports.lock.retake()
+        return lost(request.folder, None)
+
+
+def lost(folder: Path, how: str | None) -> Completed:
+    """Return how a process ended that went down together with what started it."""
+    return Completed(
+        ending=Ending.LOST,
+        stopped_by=how,
+        seconds=0.0,
+        stdout=Stream(path=folder / "stdout"),
+        stderr=Stream(path=folder / "stderr"),
+    )
+
+
+def raise_if_lasting(outcome: Outcome) -> None:
+    """Raise BlockedError for a run that says nothing because of what does not go away: no space, another target."""
+    for silence in outcome.silences:
+        if silence.kind.lasts:
+            raise BlockedError(silence.text)

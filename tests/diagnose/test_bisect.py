@@ -1,0 +1,259 @@
+"""`bisect` on suites of a known fault, in memory: the right cases, in few runs, whatever the victim does."""
+
+from math import ceil, log2
+from typing import Any
+
+import pytest
+
+from pooldiag.errors import UsageError
+from pooldiag.model.arms import Role
+from pooldiag.model.bisections import BisectReport, BisectStatus, NamedBy
+from pooldiag.model.readings import SignatureKind
+from pooldiag.model.runs import Ending
+from pooldiag.model.settings import OutputSpec
+from tests.played.commands import BASELINE, ISOLATE, OUTPUTS, bisect_in, switch
+from tests.played.suite import PlayedSuite, every_second, in_runs, name, names
+from tests.played.world import World
+
+FOUND, GREEN, UNRESOLVED = BisectStatus.FOUND, BisectStatus.GREEN, BisectStatus.UNRESOLVED
+PLACES = (0.05, 0.31, 0.50, 0.77, 0.95)
+
+
+def searched(suite: PlayedSuite, **changes: Any) -> BisectReport:  # noqa: ANN401 - fields of the settings
+    return bisect_in(World(suite), **changes)
+
+
+@pytest.mark.parametrize(
+    ("cases", "place"), [(n, place) for n in (13, 100) for place in PLACES] + [(1000, 0.31), (1000, 0.95)]
+)
+def test_one_polluter_is_found_within_the_bounds_of_runs_and_cases(cases: int, place: float) -> None:
+    before = cases - 1
+    polluter = max(1, ceil(place * before))
+    report = searched(PlayedSuite(cases=cases, polluters=str(polluter)))
+    found = report.found
+    assert report.status is FOUND
+    assert (found.victim, found.position) == (name(cases), cases)
+    assert (found.prefix, found.polluters) == (polluter, names(polluter))
+    proof = [one for one in report.probed if one.phase == "prefix"]
+    assert report.runs - len(proof) <= ceil(log2(before)) + 4
+    assert len(proof) <= 2
+    assert report.cases_run - sum(one.cases for one in proof) <= 2 * cases + log2(before) + 5
+
+
+def test_two_polluters_that_act_together_are_found() -> None:
+    found = searched(PlayedSuite(cases=100, polluters="17,63")).found
+    assert (found.polluters, found.prefix) == (names(17, 63), 63)
+    assert found.set_proof is not None
+    assert found.set_proof.red.cases == names(17, 63)
+    assert sorted(one.cases for one in found.set_proof.green) == [names(17), names(63)]
+    assert all(one.green and not one.red for one in found.set_proof.green)
+
+
+def test_three_polluters_that_act_together_are_found() -> None:
+    found = searched(PlayedSuite(cases=100, polluters="5,50,90")).found
+    assert (found.polluters, found.prefix) == (names(5, 50, 90), 90)
+
+
+def test_every_independent_set_is_found_when_all_are_asked_for() -> None:
+    report = searched(PlayedSuite(cases=30, polluters="3,7;20"), every_set=True)
+    assert sorted(report.found.sets) == [names(3, 7), names(20)]
+
+
+@pytest.mark.parametrize(
+    ("how", "kind"),
+    [
+        ("fail", SignatureKind.FAILURE),
+        ("crash", SignatureKind.CRASH),
+        ("hang", SignatureKind.HANG),
+        ("quit", SignatureKind.COUNT),
+        ("exit", SignatureKind.FAILURE),
+        ("output", SignatureKind.NAN),
+        ("kill", SignatureKind.CRASH),
+    ],
+)
+def test_the_victim_is_found_whatever_it_does(how: str, kind: SignatureKind) -> None:
+    report = searched(
+        PlayedSuite(cases=10, polluters="6", victim=9, how=how), outputs=OUTPUTS if how == "output" else ()
+    )
+    found = report.found
+    assert found.signature is not None
+    assert (report.status, found.signature.kind) == (FOUND, kind)
+    assert (found.victim, found.polluters, found.prefix) == (name(9), names(6), 6)
+    assert found.named_by is (NamedBy.SEARCH if how in {"exit", "output"} else NamedBy.STREAM)
+
+
+def test_a_case_that_kills_its_parent_is_the_victim_and_stops_nothing() -> None:
+    world = World(PlayedSuite(polluters="5", victim=9, how="kill"))
+    found = bisect_in(world).found
+    assert found.signature is not None
+    assert (found.victim, found.polluters, found.prefix) == (name(9), names(5), 5)
+    assert (found.signature.kind, str(found.signature.place)) == (SignatureKind.CRASH, "killed its parent process")
+    assert world.restored > 1
+
+
+def test_a_victim_that_an_earlier_crash_keeps_from_running_is_red_for_that() -> None:
+    found = searched(PlayedSuite(cases=20, polluters="6", victim=15, how="crash"), victim=name(18)).found
+    assert found.signature is not None
+    assert (found.victim, str(found.signature.place)) == (name(18), "not reached")
+    assert (found.polluters, found.prefix) == (names(6, 15), 15)
+
+
+@pytest.mark.parametrize("always", ["2", "9", "12", "2,9"])
+def test_a_case_that_is_always_red_is_not_taken_for_the_victim(always: str) -> None:
+    report = searched(PlayedSuite(polluters="5", always=always))
+    assert (report.found.victim, report.found.polluters, report.found.prefix) == (name(13), names(5), 5)
+    assert [other.case for other in report.others] == [*names(*map(int, always.split(",")))]
+    assert any("red alone" in note for note in report.session.notes)
+
+
+def test_a_red_that_needs_no_other_case_has_prefix_0() -> None:
+    report = searched(PlayedSuite(always="9"))
+    assert (report.status, report.found.victim, report.found.prefix) == (FOUND, name(9), 0)
+    assert (report.found.polluters, report.found.red_alone) == ((), True)
+
+
+def test_a_cleaner_is_named_and_no_smallest_prefix_is_claimed() -> None:
+    suite = PlayedSuite(cases=12, polluters="3", cleaners="6")
+    report = searched(suite, sequence=names(1, 3, 12), victim=name(12))
+    assert (report.status, report.found.polluters, report.found.smallest) == (FOUND, names(3), True)
+    report = searched(PlayedSuite(cases=40, polluters="5;30", cleaners="20"), every_set=True)
+    assert (report.status, report.found.polluters, report.found.prefix) == (FOUND, names(30), 30)
+
+
+def test_an_order_that_only_a_seed_has_is_found_for_a_sequence() -> None:
+    world = World(PlayedSuite(cases=6, polluters="5", victim=2))
+    report = bisect_in(world, sequence=names(5, 1, 2), victim=name(2))
+    assert (report.status, report.found.polluters, report.found.position) == (FOUND, names(5), 3)
+    assert str(report.session.target.order).startswith("rand order, seed ")
+    assert any("orders were listed" in note for note in report.session.notes)
+    with pytest.raises(UsageError, match="is no case that runs"):
+        bisect_in(world, sequence=("nobody",))
+
+
+def test_a_brittle_case_is_found_with_what_sets_it_up() -> None:
+    world = World(PlayedSuite(cases=40, setters="11"))
+    report = bisect_in(world, victim=name(40))
+    assert (report.status, report.found.red_alone, report.found.prefix) == (FOUND, True, 0)
+    assert report.found.setters == names(11)
+    assert report.green_command is not None
+    assert report.green_command.ended == "exit code 0"
+
+
+def test_nothing_red_is_green_and_leads_to_other_orders() -> None:
+    report = searched(PlayedSuite())
+    assert (report.status, report.found.victim, report.found.prefix) == (GREEN, None, None)
+    assert report.next is not None
+    assert report.next.line.startswith("pooldiag orders ")
+
+
+def test_cases_after_the_victim_run_once_and_never_again() -> None:
+    world = World(PlayedSuite(cases=20, polluters="4", victim=10))
+    bisect_in(world)
+    whole, *others = world.ran
+    assert whole == names(*range(1, 21))
+    assert others
+    assert all(run[-1] == name(10) for run in others)
+    endings = {outcome.completed.ending for _, outcome in world.memo.finished_runs if outcome.arm.arguments == ()}
+    assert endings == {Ending.EXITED, Ending.ENOUGH}  # the whole order to its end, all others to the verdict
+
+
+def test_a_budget_of_runs_ends_with_the_best_so_far() -> None:
+    report = searched(PlayedSuite(cases=100, polluters="31"), max_runs=5)
+    assert (report.status, report.found.victim, report.found.prefix) == (UNRESOLVED, name(100), None)
+    assert report.runs <= 5
+    assert report.next is not None
+    assert "--resume" in report.next.line
+    assert report.reproducer is not None
+    assert report.reproducer.ended == "exit code 1"
+
+
+def test_the_same_answer_comes_with_several_runs_at_a_time() -> None:
+    suite = {"cases": 100, "polluters": "17,63"}
+    one, three = (searched(PlayedSuite(**suite), jobs=jobs) for jobs in (1, 3))  # type: ignore[arg-type] # the fields above
+    assert (three.status, three.found) == (one.status, one.found)
+    assert (three.reproducer, three.green_command) == (one.reproducer, one.green_command)
+
+
+def test_a_red_that_every_case_shows_is_in_none_of_them() -> None:
+    report = searched(PlayedSuite(cases=3, crashes_at_end=True))
+    assert (report.status, report.found.victim, report.found.prefix) == (FOUND, None, 0)
+    assert "none of them" in (report.reason or "")
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_flaky_red_is_found_with_its_counts_and_its_confidence(seed: int) -> None:
+    report = searched(PlayedSuite(polluters="5", unlucky=every_second(seed)), repeat=20)
+    assert (report.status, report.found.polluters, report.found.prefix) == (FOUND, names(5), 5)
+    assert report.found.noisy
+    assert 0.8 <= (report.found.confidence or 0) <= 1
+
+
+def test_a_flake_without_a_polluter_is_seldom_taken_for_one() -> None:
+    reports = [searched(PlayedSuite(setters="99", unlucky=every_second(seed))) for seed in range(8)]
+    assert sum(report.status is FOUND and bool(report.found.polluters) for report in reports) <= 1
+
+
+def test_a_victim_that_is_green_among_others_that_are_red_is_not_told_as_green() -> None:
+    report = searched(PlayedSuite(always="4"), victim=name(9))
+    assert (report.status, [one.case for one in report.others]) == (UNRESOLVED, [*names(4)])
+    assert "passes in this order, and alone" in (report.reason or "")
+
+
+def test_an_output_that_is_not_written_is_told_to_need_a_name() -> None:
+    report = searched(PlayedSuite(cases=5), outputs=(OutputSpec(glob="missing.bin", dtype="f32"),))
+    assert report.status is UNRESOLVED
+    assert "--victim" in (report.reason or "")
+    assert report.runs <= 3
+
+
+def test_the_time_that_is_allowed_bounds_what_follows_the_search_too() -> None:
+    arms = (BASELINE, ISOLATE, switch(Role.BYPASS, "POOL_OFF"))
+    report = searched(PlayedSuite(polluters="5"), budget_seconds=0.001, arms=arms)
+    assert (report.status, report.attribution, report.reproducer) == (UNRESOLVED, None, None)
+    assert any("time is spent" in note for note in report.session.notes)
+
+
+def test_a_victim_that_is_named_is_followed_where_the_red_is_in_no_case() -> None:
+    report = searched(PlayedSuite(cases=9, polluters="4", victim=7, how="exit"), victim=name(7))
+    assert (report.status, report.found.victim, report.found.polluters) == (FOUND, name(7), names(4))
+
+
+def test_a_victim_that_is_red_in_another_way_with_fewer_cases_is_not_taken_for_green() -> None:
+    report = searched(PlayedSuite(cases=20, polluters="3,9", how="two-ways"))
+    assert (report.status, report.found.polluters) == (UNRESOLVED, names(3, 9))
+    assert "red in another way" in (report.reason or "")
+    assert [other.kind for other in report.others] == [SignatureKind.FAILURE]
+
+
+def test_a_red_by_chance_that_its_line_does_not_show_again_is_no_answer() -> None:
+    """The first runs agree that case 5 does it; typed, it shows no more, and a second search finds nothing."""
+    report = searched(PlayedSuite(polluters="5", unlucky=in_runs(*range(1, 6))))
+    assert report.status is not FOUND
+
+
+def test_a_red_that_its_line_does_not_show_at_once_is_searched_for_again_without_belief_in_single_runs() -> None:
+    steady = PlayedSuite(polluters="5")
+    searched(steady)
+    line = steady.chances  # the last time that the victim could be red: its line was typed
+    report = searched(PlayedSuite(polluters="5", unlucky=lambda number: number != line))
+    assert (report.status, report.found.polluters, report.found.noisy) == (FOUND, names(5), True)
+
+
+def test_the_arms_run_on_the_minimal_set_and_the_green_ones_on_the_whole_order() -> None:
+    world = World(PlayedSuite(cases=40, polluters="17", cures=frozenset({"POOL_OFF"})))
+    report = bisect_in(world, arms=(BASELINE, switch(Role.BYPASS, "POOL_OFF"), switch(Role.EXACT, "EXACT"), ISOLATE))
+    assert (report.status, report.found.polluters) == (FOUND, names(17))
+    assert report.attribution is not None
+    sizes = {run.outcome.selected for result in report.attribution.arms for run in result.runs}
+    assert sizes == {1, 2}
+    assert [(one.arm.role, one.run.outcome.passed, one.sight) for one in report.confirmations] == [
+        (Role.BYPASS, 40, "G")
+    ]
+
+
+def test_a_set_up_that_is_run_before_stands_in_the_printed_lines() -> None:
+    world = World(PlayedSuite(cases=9, polluters="4"), commands={"touch": ""})
+    report = bisect_in(world, before=("touch", "ready"))
+    assert report.reproducer is not None
+    assert report.reproducer.line.startswith("touch ready && ")
+    assert sum(request.argv == ("touch", "ready") for request in world.requests) == len(world.ran)

@@ -80,6 +80,21 @@ def test_an_array_says_its_type_itself() -> None:
     assert place(report) == (SignatureKind.NAN, "out.npy")
 
 
+@pytest.mark.parametrize(
+    ("dtype", "one", "nan"),
+    [
+        ("f64", np.float64(1).tobytes(), np.float64("nan").tobytes()),
+        ("f16", np.float16(1).tobytes(), np.float16("nan").tobytes()),
+        ("bf16", b"\x80\x3f", b"\xc0\x7f"),
+    ],
+)
+def test_every_type_finds_the_same_nan(dtype: str, one: bytes, nan: bytes) -> None:
+    report = diagnosed(f"out.bin:{dtype}", {"out.bin": nan * 7 + one * 1017})
+    census = counted(report)["out.bin"]
+    assert (census.dtype, census.n, census.nan) == (dtype, 1024, 7)
+    assert place(report) == (SignatureKind.NAN, "out.bin")
+
+
 def test_each_tensor_of_a_file_is_an_output_of_its_own() -> None:
     bad = np.full(6, np.inf, np.float32)
     report = diagnosed("*.safetensors", {"out.safetensors": safetensors(good=GOOD, bad=bad)})

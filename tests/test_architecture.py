@@ -1,6 +1,7 @@
 """The rooms of the package, and who may import whom: read from the source of every module, never by importing it."""
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -306,3 +307,50 @@ def test_a_profile_that_the_registry_does_not_name_is_objected_to(tmp_path: Path
     for name in ("vt", "glibc", "jemalloc"):
         (package / "profiles" / f"{name}.toml").touch()
     assert objections(package) == ["profiles/jemalloc.toml: not named in profiles/__init__.py"]
+
+
+MAP = PACKAGE.parent / "docs" / "architecture.md"
+GUIDE = PACKAGE.parent / "CONTRIBUTING.md"
+
+
+def rooms_of_the_map() -> dict[str, frozenset[str]]:
+    """The table of rooms in the documentation, as `ROOMS` has it."""
+    table = MAP.read_text().partition("## Rooms")[2].partition("\n## ")[0]
+    rows = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in table.splitlines() if "|" in line][2:]
+    return {
+        room.strip("`"): frozenset(name.strip("`").removesuffix("/").removesuffix(".py") for name in used.split(", "))
+        for room, _, used in rows
+    }
+
+
+def test_the_map_has_the_rooms_that_there_are() -> None:
+    described = rooms_of_the_map()
+    wanted = {room: allowed or frozenset({"nothing"}) for room, allowed in ROOMS.items() if "__" not in room}
+    assert described.pop("cli/") == frozenset({"every room"})
+    del wanted["cli/"]
+    assert described == wanted
+
+
+def paths_named_in(page: Path) -> set[str]:
+    """Paths of source files that a page names: from the checkout on, or from the package on."""
+    return set(re.findall(r"`([a-z_]+/(?:[\w.-]+/)*[\w.-]*)`", page.read_text()))
+
+
+@pytest.mark.parametrize("page", [MAP, GUIDE], ids=lambda page: page.name)
+def test_a_page_names_files_that_are_there(page: Path) -> None:
+    named = paths_named_in(page)
+    assert named
+    assert [path for path in named if not any((root / path).exists() for root in (PACKAGE, PACKAGE.parent))] == []
+
+
+def test_the_words_of_the_map_are_classes() -> None:
+    words = MAP.read_text().partition("## The words")[2].partition("\n## ")[0]
+    named = {word for line in words.splitlines() for word in re.findall(r"`([A-Z]\w+)`", line.split(" | ")[0])}
+    classes = {
+        node.name
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    }
+    assert named
+    assert named <= classes

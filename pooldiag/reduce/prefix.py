@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from pooldiag.model.readings import Reading
-from pooldiag.reduce.probe import Bench, Phase, ProbeVoidError
+from pooldiag.reduce.probe import Bench, Phase, ProbeVoidError, first_cases
 
 _DETOURS = 4  # cuts that are tried where one is void
 
@@ -33,18 +33,12 @@ def prove_prefix(bench: Bench, guess: int) -> int:
     bench.begin(Phase.PREFIX, 2)
 
     def read(size: int) -> Reading:
-        return bench.read(tuple(range(size)))
+        return bench.read(first_cases(size))
 
-    match read(guess):
-        case Reading.GREEN:
-            return boundary(read, green=guess, red=bench.length)
-        case Reading.VOID:
-            raise ProbeVoidError(tuple(range(guess)))
-    match read(guess - 1):
-        case Reading.GREEN:
-            return guess
-        case Reading.VOID:
-            raise ProbeVoidError(tuple(range(guess - 1)))
+    if bench.demand(first_cases(guess)) is Reading.GREEN:
+        return boundary(read, green=guess, red=bench.length)
+    if bench.demand(first_cases(guess - 1)) is Reading.GREEN:
+        return guess
     bench.begin(Phase.PREFIX, (guess - 1).bit_length())
     return boundary(read, green=0, red=guess - 1)
 
@@ -57,7 +51,7 @@ def _first_clear(read: Callable[[int], Reading], cuts: Iterator[int]) -> tuple[i
         if reading is not Reading.VOID:
             return cut, reading
         tried.append(cut)
-    raise ProbeVoidError(tuple(range(tried[0])))
+    raise ProbeVoidError(first_cases(tried[0]))
 
 
 def _cuts(green: int, red: int, weights: Sequence[float] | None) -> Iterator[int]:

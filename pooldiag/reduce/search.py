@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from pooldiag.model.readings import Reading
 from pooldiag.reduce.belief import set_confidence, single_belief
-from pooldiag.reduce.cleaners import cleaners_of
 from pooldiag.reduce.noise import (
     SURELY,
     earlier_greens,
@@ -14,7 +13,7 @@ from pooldiag.reduce.noise import (
     repeats_needed,
     unsteady_polluter,
 )
-from pooldiag.reduce.polluters import SetQuestion, all_sets, minimal_set
+from pooldiag.reduce.polluters import SetQuestion, all_sets, cleaners_of, minimal_set
 from pooldiag.reduce.prefix import prove_prefix
 from pooldiag.reduce.probe import (
     Bench,
@@ -105,7 +104,7 @@ class _OrderSearch:
         bench = self.bench
         bench.begin(Phase.BASELINE, 2)
         with bench.trusting(Trust.READINGS):  # a victim that is red alone and green in order is not a disagreement
-            whole, alone = self._demand(bench.everything), self._demand(())
+            whole, alone = self.bench.demand(bench.everything), self.bench.demand(())
         if alone is Reading.RED:
             self._red_alone(whole)
         elif whole is Reading.RED and self.plan.trust is not Trust.NOTHING:
@@ -121,12 +120,6 @@ class _OrderSearch:
         """Return the answer with what it cost."""
         bench = self.bench
         return replace(self.answer, runs=bench.runs, recalled=bench.recalled, known=bench.known)
-
-    def _demand(self, positions: Positions) -> Reading:
-        reading = self.bench.read(positions)
-        if reading is Reading.VOID:
-            raise ProbeVoidError(positions)
-        return reading
 
     def _red_alone(self, whole: Reading) -> None:
         """Note that the victim needs no polluter; when it is green in order, find what there sets up what it needs."""
@@ -247,7 +240,7 @@ class _OrderSearch:
         rate = self._rate()
         decisions = 3 * bench.length.bit_length() + 6
         bench.repeats = repeats_needed(rate, confidence, decisions)
-        if self._demand(()) is Reading.RED:
+        if self.bench.demand(()) is Reading.RED:
             self._note_red_alone()
             return
         found = minimal_set(SetQuestion(bench=bench), bench.everything)

@@ -5,12 +5,13 @@ so its answer is the same as that of one run after the other, whatever the searc
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from typing import TypeAlias
 
 from pooldiag.model.readings import Reading
-from pooldiag.reduce.probe import Memory, Positions, Probe, SearchLimits, SearchStep, bits_of, nobody
+from pooldiag.reduce.probe import BudgetSpentError, Memory, Positions, Probe, SearchLimits, SearchStep, bits_of, nobody
 from pooldiag.reduce.result import Reduction
 from pooldiag.reduce.search import DEFAULT_PLAN, SearchPlan, reduce_order
 
@@ -114,25 +115,17 @@ class Speculation:
         return replace(step, recalled=left > 0)
 
 
-class _WantedError(Exception):
-    """Ends a replay where the search asks for a run."""
-
-    def __init__(self, positions: Positions) -> None:
-        super().__init__(positions)
-        self.positions = positions
-
-
 def _asked(search: Replayable, memory: Memory) -> Positions | None:
     """Return the first selection that a search asks for beyond its memory; None when it ends without."""
+    wanted: list[Positions] = []
 
     def probe(positions: Positions, /) -> Reading:
-        raise _WantedError(positions)
+        wanted.append(positions)
+        raise BudgetSpentError("a replay makes no run")
 
-    try:
+    with suppress(BudgetSpentError):
         search(probe, memory)
-    except _WantedError as wanted:
-        return wanted.positions
-    return None
+    return wanted[0] if wanted else None
 
 
 def _chance_of_red(positions: Positions, memory: Memory) -> float:

@@ -18,6 +18,7 @@ from pooldiag.reduce.probe import (
     Positions,
     Probe,
     ProbeVoidError,
+    first_cases,
 )
 from pooldiag.reduce.result import Observed, Proof, ReductionStatus
 from pooldiag.reduce.search import SearchPlan
@@ -83,10 +84,10 @@ class _VictimSearch:
         bench = self.bench
         if bench.counts(bench.everything).green:
             raise DisagreementError(bench.everything, bench.everything)
-        size = boundary(lambda size: bench.read(_first(size)), green=0, red=bench.length)
+        size = boundary(lambda size: bench.read(first_cases(size)), green=0, red=bench.length)
         for end in (size, size - 1):
             if end:
-                bench.clear_again(_first(end))
+                bench.clear_again(first_cases(end))
 
     def _until_sure(self) -> None:
         """Run what tells most, until one case explains the runs well enough, or hardly any does."""
@@ -94,7 +95,7 @@ class _VictimSearch:
         while True:
             belief = single_belief(bench)
             size = belief.best + 1
-            longer, shorter = bench.counts(_first(size)), bench.counts(_first(size - 1))
+            longer, shorter = bench.counts(first_cases(size)), bench.counts(first_cases(size - 1))
             if size == 1 and longer.red > 1 and not self._greens():
                 self._note(1, 1.0)  # whatever else is true, the first case alone is red
                 return
@@ -111,7 +112,9 @@ class _VictimSearch:
         return sum(counts.green for _, counts in self.bench.observed())
 
     def _note(self, size: int, confidence: float) -> None:
-        ends = [Observed(positions=_first(end), counts=self.bench.counts(_first(end))) for end in (size, size - 1)]
+        ends = [
+            Observed(positions=first_cases(end), counts=self.bench.counts(first_cases(end))) for end in (size, size - 1)
+        ]
         self.answer = replace(
             self.answer,
             status=ReductionStatus.FOUND,
@@ -119,10 +122,6 @@ class _VictimSearch:
             confidence=confidence,
             proof=Proof(red=ends[0], green=tuple(ends[1:] if size > 1 else ())),
         )
-
-
-def _first(size: int) -> Positions:
-    return tuple(range(size))
 
 
 def _telling(bench: Bench, belief: Belief) -> Positions:
@@ -133,13 +132,13 @@ def _telling(bench: Bench, belief: Belief) -> Positions:
     sums = [0.0, *accumulate(share / mass for share in belief.singles)]
     near = bisect_left(sums, target, lo=1, hi=bench.length)
     cuts = [size for size in (near - 1, near) if size >= 1]
-    return _first(max(cuts, key=lambda size: channel_bits(sums[size], belief.rate)))
+    return first_cases(max(cuts, key=lambda size: channel_bits(sums[size], belief.rate)))
 
 
 def _doubted(bench: Bench, best: int, target: float) -> Positions:
     """Return the end that was run less often than tells most; the shorter one stands for every run without it."""
     tries = [(len(positions), counts.red + counts.green) for positions, counts in bench.observed()]
     held = sum(count for size, count in tries if size > best)
-    if best == 0 or held < target * sum(count for _, count in tries) or not bench.counts(_first(best + 1)).red:
-        return _first(best + 1)
-    return _first(best)
+    if best == 0 or held < target * sum(count for _, count in tries) or not bench.counts(first_cases(best + 1)).red:
+        return first_cases(best + 1)
+    return first_cases(best)

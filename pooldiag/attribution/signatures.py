@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pooldiag.model.cases import Case
-from pooldiag.model.outcomes import CaseResult, CaseStatus, Outcome, OutputFile
+from pooldiag.model.outcomes import CaseResult, CaseStatus, Outcome
 from pooldiag.model.readings import PlaceKind, RedPlace, Signature, SignatureKind
 from pooldiag.model.runs import Completed, Ending
 from pooldiag.model.signals import signal_name, signal_of_exit_code
@@ -141,21 +141,16 @@ def _outside(outcome: Outcome) -> RedPlace | None:
     """Say where outside any case a run ended; None for a black box, which has no cases."""
     if outcome.selection is None:
         return None
-    if not outcome.report.results:
-        return _among(_FIRST)
-    return _among(_LAST if outcome.finished == outcome.selected else _BETWEEN)
+    within = _LAST if outcome.finished == outcome.selected else _BETWEEN
+    return _among(within if outcome.report.results else _FIRST)
 
 
 def _failures(outcome: Outcome) -> Iterator[Signature]:
     for result in outcome.report.results:
         if result.status is CaseStatus.FAILED:
-            place = _worded(result.place or _steady(result.message))
-            yield Signature(kind=SignatureKind.FAILURE, case=result.case.name, place=place)
-
-
-def _steady(message: str | None) -> str | None:
-    """Take numbers and addresses out of a message, which differ from run to run."""
-    return None if message is None else _NUMBERS.sub("…", message)
+            # Numbers and addresses in a message differ from run to run.
+            place = result.place or (None if result.message is None else _NUMBERS.sub("…", result.message))
+            yield Signature(kind=SignatureKind.FAILURE, case=result.case.name, place=_worded(place))
 
 
 def _unexplained(outcome: Outcome) -> Iterator[Signature]:
@@ -187,11 +182,8 @@ def _outputs(outcome: Outcome) -> Iterator[Signature]:
             yield Signature(kind=SignatureKind.NAN, place=_in_output(output.path))
         elif output.problem is not None and whole and outcome.outputs_due:
             yield Signature(kind=SignatureKind.COUNT, place=_lack(output.path, output.problem))
-    counted = {_stem(output) for output in outcome.outputs if output.census is not None}
+    counted = {output.path for output in outcome.outputs if output.census is not None}
+    names = {path.rsplit("/", 1)[-1].split(".", 1)[0] for path in counted}
     for line in outcome.printed:
-        if line.nan + line.inf and line.name not in counted:
+        if line.nan + line.inf and line.name not in names:
             yield Signature(kind=SignatureKind.NAN, place=_in_output(line.name))
-
-
-def _stem(output: OutputFile) -> str:
-    return output.path.rsplit("/", 1)[-1].split(".", 1)[0]

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pooldiag.attribution.acted import Beforehand, acted
 from pooldiag.attribution.engine import PROBES_OF_A_GREEN, Spent, Stop, StopRule, conclude, greens_needed, next_step
 from pooldiag.attribution.mechanisms import MECHANISMS
+from pooldiag.attribution.posterior import RoleEvidence
 from pooldiag.attribution.reading import read, sight
-from pooldiag.attribution.role_evidence import RoleEvidence
 from pooldiag.attribution.signatures import same_red
 from pooldiag.diagnose.canaries import canary_states
 from pooldiag.diagnose.commands import next_command, reproducer

@@ -93,9 +93,10 @@ def all_sets(ask: SetQuestion, suspects: Positions, first: Positions) -> tuple[P
 def cleaners_of(bench: Bench, polluters: Positions, among: Positions) -> Positions:
     """Return the smallest set of cases that, with the polluters there, makes the victim green; empty when none does.
 
-    The search is the one for polluters, with the wanted reading turned round. `polluters`, then the victim, are red;
-    where the victim is red alone there are none. Takes 1 run of all of `among` with the polluters, log2 of their
-    number for the search, and 1 for the confirmation, when one case cleans.
+    Cleaners after a polluter, state-setters for a victim that is red alone: the search is the one for polluters, with
+    the wanted reading turned round. `polluters`, then the victim, are red; where it is red alone there are none. Takes
+    1 run of all of `among` with the polluters, log2 of their number for the search, and 1 for the confirmation, when
+    one case cleans.
     """
     bench.doubt_conclusions()  # more cases make a red go: that is what is looked for
     ask = SetQuestion(bench=bench, wanted=Reading.GREEN, always=polluters)

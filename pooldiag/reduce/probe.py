@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from pooldiag.errors import BlockedError, ExitCode, PooldiagError
 from pooldiag.model.readings import Reading
@@ -20,16 +20,11 @@ Positions: TypeAlias = tuple[int, ...]
 Memory: TypeAlias = MutableMapping[Positions, tuple[Reading, ...]]
 """The readings of each selection, the oldest first. A caller keeps it where it outlives a crash."""
 
+Probe: TypeAlias = Callable[[Positions], Reading]
+"""Runs the cases at these positions, then the victim, and returns how the run reads."""
+
 VOID_TRIES = 2
 """A selection that is void so often is not asked again."""
-
-
-class Probe(Protocol):
-    """Runs the cases at these positions, then the victim."""
-
-    def __call__(self, positions: Positions, /) -> Reading:
-        """Return how the run reads."""
-        ...
 
 
 class Phase(StrEnum):
@@ -316,7 +311,6 @@ class Bench:
         return reading
 
     def _learn(self, positions: Positions, reading: Reading) -> None:
-        """Keep the best so far."""
         known, size = self.known, len(positions)
         if reading is Reading.RED and (known.red is None or size < len(known.red)):
             known = replace(known, red=positions)

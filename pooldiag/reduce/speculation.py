@@ -6,7 +6,7 @@ so its answer is the same as that of one run after the other, whatever the searc
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from typing import TypeAlias
 
@@ -71,6 +71,7 @@ def reduce_ahead(  # noqa: PLR0913  # those of `reduce_order`, and how many at a
         probe_many=probe_many,
         memory=kept,
         jobs=jobs,
+        known={positions: len(readings) for positions, readings in kept.items()},
     )
     answer = reduce_order(runs, length, plan=plan, memory=kept, watch=lambda step: watch(runs.seen(step)))
     taken = answer.runs - runs.recalled
@@ -88,12 +89,9 @@ class Speculation:
     probe_many: Callable[[Sequence[Positions]], Sequence[Reading]]
     memory: Memory
     jobs: int
+    known: dict[Positions, int]  # how many readings that were in the memory from the start are still to be taken
     made: int = 0
-    recalled: int = 0  # readings taken that were in the memory from the start
-    _known: dict[Positions, int] = field(init=False)  # of these, how many are still to be taken
-
-    def __post_init__(self) -> None:
-        self._known = {positions: len(readings) for positions, readings in self.memory.items()}
+    recalled: int = 0  # how many of these were taken
 
     def __call__(self, positions: Positions, /) -> Reading:
         """Return the reading of this selection; the others go into the memory, for later."""
@@ -108,9 +106,8 @@ class Speculation:
 
     def seen(self, step: SearchStep) -> SearchStep:
         """Count a run that the search takes; say whether it was there before the search began."""
-        left = self._known.get(step.positions, 0)
-        if left:
-            self._known[step.positions] = left - 1
+        if left := self.known.get(step.positions, 0):
+            self.known[step.positions] = left - 1
             self.recalled += 1
         return replace(step, recalled=left > 0)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from pooldiag.reduce.belief import Belief, best_share, channel_bits, single_belief
+from pooldiag.reduce.noise import HARDLY_ONE
 from pooldiag.reduce.prefix import boundary
 from pooldiag.reduce.probe import (
     Bench,
@@ -20,10 +21,8 @@ from pooldiag.reduce.probe import (
     ProbeVoidError,
     first_cases,
 )
-from pooldiag.reduce.result import Observed, Proof, ReductionStatus
+from pooldiag.reduce.result import Proof, ReductionStatus
 from pooldiag.reduce.search import SearchPlan
-
-_HARDLY_ONE = 0.99  # chosen: that no case does it, at which the search for it ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,32 +94,27 @@ class _VictimSearch:
         while True:
             belief = single_belief(bench)
             size = belief.best + 1
+            greens = sum(counts.green for _, counts in bench.observed())
             longer, shorter = bench.counts(first_cases(size)), bench.counts(first_cases(size - 1))
-            if size == 1 and longer.red > 1 and not self._greens():
+            if size == 1 and longer.red > 1 and not greens:
                 self._note(1, 1.0)  # whatever else is true, the first case alone is red
                 return
             sure = belief.singles[belief.best] / (sum(belief.singles) + belief.flake)  # both ends hold in any case
             if longer.red and shorter.green and sure >= self.plan.confidence:
                 self._note(size, sure)
                 return
-            if belief.flake + belief.other >= _HARDLY_ONE or (size == 1 and longer.red and self._greens()):
+            if belief.flake + belief.other >= HARDLY_ONE or (size == 1 and longer.red and greens):
                 self.answer = replace(self.answer, reason="runs of the same cases disagree, and no case explains it")
                 return
             bench.clear_again(_telling(bench, belief))
 
-    def _greens(self) -> int:
-        return sum(counts.green for _, counts in self.bench.observed())
-
     def _note(self, size: int, confidence: float) -> None:
-        ends = [
-            Observed(positions=first_cases(end), counts=self.bench.counts(first_cases(end))) for end in (size, size - 1)
-        ]
         self.answer = replace(
             self.answer,
             status=ReductionStatus.FOUND,
             size=size,
             confidence=confidence,
-            proof=Proof(red=ends[0], green=tuple(ends[1:] if size > 1 else ())),
+            proof=Proof.on(self.bench, first_cases(size), [first_cases(size - 1)] if size > 1 else []),
         )
 
 

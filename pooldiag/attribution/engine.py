@@ -143,10 +143,8 @@ def _first_of_all(evidence: Sequence[RoleEvidence], plan: StopRule) -> Role | No
         return Role.BASELINE
     if _any_red(evidence):
         return None
-    wanted = plan.repeat or 1
-    return next(
-        (known.role for known in evidence if known.role in PROBES_OF_A_GREEN and len(known.sights) < wanted), None
-    )
+    few = (known.role for known in evidence if len(known.sights) < (plan.repeat or 1))
+    return next((role for role in few if role in PROBES_OF_A_GREEN), None)
 
 
 def _any_red(evidence: Sequence[RoleEvidence]) -> bool:

@@ -18,7 +18,7 @@ _FIRST, _BETWEEN, _LAST = "before the first case", "between two cases", "after t
 _ENDED_AFTER, _NEVER_STARTED = "ended after ", "never started: "
 _AMONG_CASES = (_FIRST, _BETWEEN, _LAST, _ENDED_AFTER, _NEVER_STARTED)
 _OUTPUT = "output "
-_NOT_REACHED = "not reached"
+_NOT_REACHED = RedPlace(text="not reached", kind=PlaceKind.NOT_REACHED)
 
 
 def signatures(outcome: Outcome) -> tuple[Signature, ...]:
@@ -50,14 +50,13 @@ def is_at(signature: Signature, kind: PlaceKind) -> bool:
 
 def not_reached(victim: Case) -> Signature:
     """Return the signature of a victim that never began."""
-    place = RedPlace(text=_NOT_REACHED, kind=PlaceKind.NOT_REACHED)
-    return Signature(kind=SignatureKind.COUNT, case=victim.name, place=place)
+    return Signature(kind=SignatureKind.COUNT, case=victim.name, place=_NOT_REACHED)
 
 
 def saved_place(text: str | None, *, kind: SignatureKind, case: str | None) -> RedPlace | None:
     """Return the place of a signature that stands in a saved report, which has its text alone."""
-    if kind is SignatureKind.COUNT and case is not None and text == _NOT_REACHED:
-        return RedPlace(text=text, kind=PlaceKind.NOT_REACHED)
+    if kind is SignatureKind.COUNT and case is not None and text == _NOT_REACHED.text:
+        return _NOT_REACHED
     if case is not None or text is None:
         return _worded(text)
     if kind is SignatureKind.NAN:

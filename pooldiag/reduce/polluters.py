@@ -44,10 +44,9 @@ class SetQuestion:
         """Run these cases with those that are always there."""
         return self.bench.read(self.joined(some))
 
-    def known(self, some: Positions) -> bool | None:
-        """Tell what other runs imply; None when they imply nothing."""
-        reading = self.bench.implied(self.joined(some))
-        return None if reading is None else reading is self.wanted
+    def implied(self, some: Positions) -> Reading | None:
+        """Return what other runs imply; None when they imply nothing."""
+        return self.bench.implied(self.joined(some))
 
     def joined(self, some: Positions) -> Positions:
         """Return the selection that is run."""
@@ -142,7 +141,7 @@ def _trimmed(ask: SetQuestion, suspects: Positions) -> Positions:
         )
         kept = (suspects[size - 1], *kept)
         suspects = suspects[: size - 1]
-        if ask.known(kept) is not False and ask(kept):
+        if ask.implied(kept) in {None, ask.wanted} and ask(kept):
             break
         if len(kept) > 1:
             ask.bench.reassure(whole)
@@ -154,12 +153,10 @@ def _prefixes(ask: SetQuestion, suspects: Positions, kept: Positions) -> Callabl
 
     def read(size: int) -> Reading:
         some = (*suspects[:size], *kept)
-        if (known := ask.known(some)) is None:
-            reading = ask.read(some)
-            if reading is Reading.VOID:
-                return reading
-            known = reading is ask.wanted
-        return Reading.RED if known else Reading.GREEN
+        reading = ask.implied(some) or ask.read(some)
+        if reading is Reading.VOID:
+            return reading
+        return Reading.RED if reading is ask.wanted else Reading.GREEN
 
     return read
 

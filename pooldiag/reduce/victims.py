@@ -96,12 +96,10 @@ class _VictimSearch:
             size = belief.best + 1
             greens = sum(counts.green for _, counts in bench.observed())
             longer, shorter = bench.counts(first_cases(size)), bench.counts(first_cases(size - 1))
-            if size == 1 and longer.red > 1 and not greens:
-                self._note(1, 1.0)  # whatever else is true, the first case alone is red
-                return
+            alone = size == 1 and longer.red > 1 and not greens  # whatever else is true, the first case alone is red
             sure = belief.singles[belief.best] / (sum(belief.singles) + belief.flake)  # both ends hold in any case
-            if longer.red and shorter.green and sure >= self.plan.confidence:
-                self._note(size, sure)
+            if alone or (longer.red and shorter.green and sure >= self.plan.confidence):
+                self._note(size, 1.0 if alone else sure)
                 return
             if belief.flake + belief.other >= HARDLY_ONE or (size == 1 and longer.red and greens):
                 self.answer = replace(self.answer, reason="runs of the same cases disagree, and no case explains it")

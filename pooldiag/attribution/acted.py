@@ -30,6 +30,10 @@ class Beforehand:
     searchable: bool
     canary: tuple[Acted, str] | None = None
 
+    def missing(self, names: Sequence[str]) -> str:
+        """List the variables that no file of the target names."""
+        return ", ".join(name for name in names if name not in self.names)
+
 
 def acted(
     arm: Arm, outcomes: Sequence[Outcome], *, baseline: Sequence[Outcome], beforehand: Beforehand, changed: bool = False
@@ -69,7 +73,7 @@ def _by_counter(
 
 def _why_inert(arm: Arm, beforehand: Beforehand) -> Iterator[str]:
     """Yield what the target's files say about why a switch did nothing."""
-    missing = _missing(_switches(arm), beforehand)
+    missing = beforehand.missing(_switches(arm))
     if missing and beforehand.searchable:
         yield f"neither the binary nor its libraries name {missing}"
     elif ENVIRONMENT_CALLS & beforehand.names:
@@ -79,11 +83,6 @@ def _why_inert(arm: Arm, beforehand: Beforehand) -> Iterator[str]:
 def _switches(arm: Arm) -> list[str]:
     """Return the variables that are the arm's own."""
     return [name for name, _ in arm.environment.set if name not in arm.shared]
-
-
-def _missing(names: Sequence[str], beforehand: Beforehand) -> str:
-    """List the variables that no file of the target names."""
-    return ", ".join(name for name in names if name not in beforehand.names)
 
 
 def _values(rule: CounterRule, outcomes: Sequence[Outcome]) -> list[int]:
@@ -123,7 +122,7 @@ def _by_name(arm: Arm, beforehand: Beforehand, *, changed: bool) -> tuple[Acted,
         return Acted.UNPROVEN, "no variable and no counter to go by"
     if not beforehand.searchable:
         return Acted.UNPROVEN, "not an ELF file: its text does not tell what it starts"
-    missing = _missing(wanted, beforehand)
+    missing = beforehand.missing(wanted)
     if missing and not arm.late:
         return Acted.INERT, f"neither the binary nor its libraries name {missing}"
     if not changed and missing:

@@ -89,13 +89,11 @@ def _in_words(checks: Sequence[_Check], some: Sequence[_Check]) -> str:
     """Say in words what was seen, each observation once; where all blocks show it, say so."""
     found: dict[str, list[str]] = {}
     for check in some:
-        found.setdefault(" or ".join(_words(check.fact, value) for value in check.values), []).append(check.place)
+        fact, verb = check.fact, _VERBS.get(check.fact, check.fact)
+        words = " or ".join(_WORDS.get((fact, value)) or f"{verb} {value}" for value in check.values)
+        found.setdefault(words, []).append(check.place)
     everywhere = len({check.place for check in checks})
     return ", ".join(f"{_places(places, everywhere)} {words}" for words, places in found.items())
-
-
-def _words(fact: str, value: str) -> str:
-    return _WORDS.get((fact, value)) or f"{_VERBS.get(fact, fact)} {value}"
 
 
 def _places(places: Sequence[str], everywhere: int) -> str:

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pooldiag.attribution.mechanisms import ROLES
-from pooldiag.attribution.posterior import HYPOTHESES, SHARED, Posterior, posterior
-from pooldiag.attribution.role_evidence import RoleEvidence
+from pooldiag.attribution.posterior import HYPOTHESES, SHARED, Posterior, RoleEvidence, posterior
 from pooldiag.model.arms import Role
 from pooldiag.model.attributions import Attribution, Candidate, Mechanism, Prediction, RuledOut, Status
 from pooldiag.model.readings import Sight, Signature
@@ -119,9 +118,8 @@ def _enough(believed: Posterior, plan: StopRule) -> Stop | None:
     """Say why no further run is needed; None when one is."""
     if believed.confidence >= plan.confidence:
         return Stop(reason=StopReason.DECIDED, said=(believed.leader.id, percent(believed.confidence)))
-    if _tied(believed, plan.confidence) or _settled(believed.evidence):
-        return Stop(reason=StopReason.TIED)
-    return None
+    tied = _tied(believed, plan.confidence) or _settled(believed.evidence)
+    return Stop(reason=StopReason.TIED) if tied else None
 
 
 def _tied(believed: Posterior, confidence: float) -> bool:
@@ -141,15 +139,12 @@ def _settled(evidence: Sequence[RoleEvidence]) -> bool:
 
 def _first_of_all(evidence: Sequence[RoleEvidence], plan: StopRule) -> Role | None:
     """Return the role whose run comes before any weighing."""
-    baseline = _of(evidence, Role.BASELINE)
-    if len(baseline.sights) < (plan.repeat or BASELINE_RUNS):
+    if len(_of(evidence, Role.BASELINE).sights) < (plan.repeat or BASELINE_RUNS):
         return Role.BASELINE
     if _any_red(evidence):
         return None
-    wanted = plan.repeat or 1
-    return next(
-        (known.role for known in evidence if known.role in PROBES_OF_A_GREEN and len(known.sights) < wanted), None
-    )
+    few = (known.role for known in evidence if len(known.sights) < (plan.repeat or 1))
+    return next((role for role in few if role in PROBES_OF_A_GREEN), None)
 
 
 def _any_red(evidence: Sequence[RoleEvidence]) -> bool:
@@ -167,18 +162,14 @@ def _most_informative(believed: Posterior, spent: Spent) -> Role | None:
     for known in believed.evidence:
         bits = believed.information(known.role) if _can_tell(known) else 0.0
         if bits > _LEAST_BITS:
-            worth[known.role] = bits / _power_of_two(max(_LEAST_SECONDS, spent.of_role.get(known.role, usual)))
+            seconds = max(_LEAST_SECONDS, spent.of_role.get(known.role, usual))
+            worth[known.role] = bits / 2.0 ** round(math.log2(seconds))  # so that the noise of a clock does not decide
     if not worth:
         return None
     best = max(worth.values())
     runs = {known.role: len(known.sights) for known in believed.evidence}
     near = [role for role, value in worth.items() if value >= _NEARLY_BEST * best]
     return min(near, key=lambda role: (runs[role], -worth[role]))
-
-
-def _power_of_two(seconds: float) -> float:
-    """Round a cost, so that the noise of a clock does not decide."""
-    return 2.0 ** round(math.log2(seconds))
 
 
 def _can_tell(known: RoleEvidence) -> bool:
@@ -230,12 +221,10 @@ def _innocent(signature: Signature | None, row: Mechanism | None) -> Iterator[st
 
 def _unanswered(believed: Posterior) -> Iterator[str]:
     """Yield the arms whose answer the leader needs and that gave none."""
-    row = believed.leader.mechanism
-    if row is None:
-        return
-    for known in believed.evidence:
-        if known.role in row.needs and known.sights and known.counts and not sum(believed.counts[known.role]):
-            yield f"{row.title}: {known.role} gave no answer about this red"
+    if (row := believed.leader.mechanism) is not None:
+        for known in believed.evidence:
+            if known.role in row.needs and known.sights and known.counts and not sum(believed.counts[known.role]):
+                yield f"{row.title}: {known.role} gave no answer about this red"
 
 
 def greens_needed(baseline: Sequence[Sight], *, greens: int, confidence: float) -> int:
@@ -261,23 +250,21 @@ def _ruled_out(believed: Posterior) -> Iterator[RuledOut]:
 
 
 _CONTRARY = {Prediction.SAME_RED: Sight.GREEN, Prediction.NEW_RED: Sight.GREEN, Prediction.GREEN: Sight.SAME_RED}
-_AS_SEEN = {Sight.GREEN: Prediction.GREEN, Sight.SAME_RED: Prediction.SAME_RED}
 
 
 def _contradiction(known: RoleEvidence, row: Mechanism) -> RuledOut | None:
     expected = row.predictions[known.role]
-    contrary = _CONTRARY.get(expected)
-    run = None if contrary is None else known.first(contrary)
-    if run is None or contrary is None:
-        return None
-    return RuledOut(mechanism=row.id, arm=known.role, run=run, expected=expected, saw=_AS_SEEN[contrary])
+    for run, seen in zip(known.runs, known.sights, strict=True):
+        if seen is _CONTRARY.get(expected):
+            saw = Prediction(seen.value)
+            return RuledOut(mechanism=row.id, arm=known.role, run=run, expected=expected, saw=saw)
+    return None
 
 
 def _new_reds(evidence: Sequence[RoleEvidence]) -> Iterator[str]:
     """Name the arms with a red that is not the one in question."""
     for known in evidence:
-        count = known.sights.count(Sight.NEW_RED)
-        if count:
+        if count := known.sights.count(Sight.NEW_RED):
             yield f"{known.role}: {count}/{len(known.sights)} runs show another red, which is no evidence for this one"
 
 

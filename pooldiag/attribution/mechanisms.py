@@ -4,16 +4,7 @@ from pooldiag.model.arms import Role
 from pooldiag.model.attributions import Mechanism, Prediction
 from pooldiag.model.readings import SignatureKind
 
-ROLES = (
-    Role.BASELINE,
-    Role.BYPASS,
-    Role.EXACT,
-    Role.PER_CASE,
-    Role.POISON_N,
-    Role.POISON_0,
-    Role.SERIAL,
-    Role.ISOLATE,
-)
+ROLES = (*(role for role in Role if role is not Role.ISOLATE), Role.ISOLATE)
 """Every role that the table predicts, in its order."""
 
 

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pooldiag.attribution.mechanisms import MECHANISMS
-from pooldiag.attribution.role_evidence import RoleEvidence
-from pooldiag.model.arms import Role
+from pooldiag.model.arms import Acted, Role
 from pooldiag.model.attributions import NO_MECHANISM, Mechanism, Prediction
 from pooldiag.model.readings import Sight
 from pooldiag.rates import Mixture, entropy, log_mixture, mixture, next_red, normalised
@@ -32,6 +31,21 @@ _FREE = mixture(always=0.15, at_any_rate=0.7, never=0.15)  # at any rate, and of
 _UNKNOWN = mixture(always=0.05, at_any_rate=0.9, never=0.05)  # of the catch-all: mostly at any rate
 
 _RedGreen = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleEvidence:
+    """The runs of one role as seen from one signature: run ids and sights, in step."""
+
+    role: Role
+    acted: Acted | None = None
+    runs: tuple[str, ...] = ()
+    sights: tuple[Sight, ...] = ()
+
+    @property
+    def counts(self) -> bool:
+        """Whether the arm's runs are evidence at all: an arm that did not act is none."""
+        return self.acted in {None, Acted.PROVEN, Acted.PLAUSIBLE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,15 +96,12 @@ class Hypothesis:
 
 def _hypotheses() -> Iterator[Hypothesis]:
     """Yield the rows, which share alike what the priors above leave, but for what a pool hides, and the catch-all."""
-    shares = {row.id: _share(row) for row in MECHANISMS if row.id != INDEPENDENT}
+    hidden = {row.id: row.predictions[Role.BASELINE] is Prediction.GREEN for row in MECHANISMS}
+    shares = {name: _HIDDEN_SHARE if hidden[name] else 1.0 for name in hidden if name != INDEPENDENT}
     unit = (1 - INDEPENDENT_PRIOR - CATCH_ALL_PRIOR) / sum(shares.values())
     for row in MECHANISMS:
         yield Hypothesis(mechanism=row, prior=INDEPENDENT_PRIOR if row.id == INDEPENDENT else shares[row.id] * unit)
     yield Hypothesis(mechanism=None, prior=CATCH_ALL_PRIOR, free=_UNKNOWN)
-
-
-def _share(row: Mechanism) -> float:
-    return _HIDDEN_SHARE if row.predictions[Role.BASELINE] is Prediction.GREEN else 1.0
 
 
 HYPOTHESES = tuple(_hypotheses())

@@ -38,14 +38,11 @@ def _misled(outcome: Outcome) -> str | None:
     crashed = [one.case.name for one in outcome.report.results if one.status is CaseStatus.CRASHED]
     if crashed and outcome.completed.ended_well:
         return f"a child of the target wrote its crash in {crashed[-1]} into the report; the target itself ended well"
-    return _nothing_ran(outcome) if outcome.selection is not None and not outcome.report.results else None
-
-
-def _nothing_ran(outcome: Outcome) -> str | None:
-    """Say that nothing ran; None when the exit code tells of a red before the first case."""
+    if outcome.selection is None or outcome.report.results:
+        return None
     if not outcome.selected:
         return "nothing ran: every case is skipped or filtered out"
-    if outcome.completed.exit_code == 0:
+    if outcome.completed.exit_code == 0:  # any other tells of a red before the first case
         return f"nothing ran: 0/{outcome.selected} cases started, exit code 0"
     return None
 
@@ -70,11 +67,7 @@ def cleared(outcome: Outcome, signature: Signature) -> bool:
     if outcome.selection is not None and signature.case is not None:
         victims = [result for result in outcome.report.results if result.case.name == signature.case]
         return bool(victims) and all(victim.status is CaseStatus.PASSED and victim.assertions for victim in victims)
-    whole = outcome.selection is None or outcome.finished == outcome.selected
-    return whole and _written(outcome, output_of(signature))
-
-
-def _written(outcome: Outcome, name: str | None) -> bool:
-    """Tell whether an output was written and counted in this run; where no output is asked for, it was."""
+    if outcome.selection is not None and outcome.finished != outcome.selected:
+        return False
     counted = {output.path for output in outcome.outputs if output.census is not None}
-    return name is None or name in counted | {line.name for line in outcome.printed}
+    return output_of(signature) in {None, *counted, *(line.name for line in outcome.printed)}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pooldiag.model.cases import Case
-from pooldiag.model.outcomes import CaseResult, CaseStatus, Outcome, OutputFile
+from pooldiag.model.outcomes import CaseResult, CaseStatus, Outcome
 from pooldiag.model.readings import PlaceKind, RedPlace, Signature, SignatureKind
 from pooldiag.model.runs import Completed, Ending
 from pooldiag.model.signals import signal_name, signal_of_exit_code
@@ -18,7 +18,7 @@ _FIRST, _BETWEEN, _LAST = "before the first case", "between two cases", "after t
 _ENDED_AFTER, _NEVER_STARTED = "ended after ", "never started: "
 _AMONG_CASES = (_FIRST, _BETWEEN, _LAST, _ENDED_AFTER, _NEVER_STARTED)
 _OUTPUT = "output "
-_NOT_REACHED = "not reached"
+_NOT_REACHED = RedPlace(text="not reached", kind=PlaceKind.NOT_REACHED)
 
 
 def signatures(outcome: Outcome) -> tuple[Signature, ...]:
@@ -50,14 +50,13 @@ def is_at(signature: Signature, kind: PlaceKind) -> bool:
 
 def not_reached(victim: Case) -> Signature:
     """Return the signature of a victim that never began."""
-    place = RedPlace(text=_NOT_REACHED, kind=PlaceKind.NOT_REACHED)
-    return Signature(kind=SignatureKind.COUNT, case=victim.name, place=place)
+    return Signature(kind=SignatureKind.COUNT, case=victim.name, place=_NOT_REACHED)
 
 
 def saved_place(text: str | None, *, kind: SignatureKind, case: str | None) -> RedPlace | None:
     """Return the place of a signature that stands in a saved report, which has its text alone."""
-    if kind is SignatureKind.COUNT and case is not None and text == _NOT_REACHED:
-        return RedPlace(text=text, kind=PlaceKind.NOT_REACHED)
+    if kind is SignatureKind.COUNT and case is not None and text == _NOT_REACHED.text:
+        return _NOT_REACHED
     if case is not None or text is None:
         return _worded(text)
     if kind is SignatureKind.NAN:
@@ -141,21 +140,16 @@ def _outside(outcome: Outcome) -> RedPlace | None:
     """Say where outside any case a run ended; None for a black box, which has no cases."""
     if outcome.selection is None:
         return None
-    if not outcome.report.results:
-        return _among(_FIRST)
-    return _among(_LAST if outcome.finished == outcome.selected else _BETWEEN)
+    within = _LAST if outcome.finished == outcome.selected else _BETWEEN
+    return _among(within if outcome.report.results else _FIRST)
 
 
 def _failures(outcome: Outcome) -> Iterator[Signature]:
     for result in outcome.report.results:
         if result.status is CaseStatus.FAILED:
-            place = _worded(result.place or _steady(result.message))
-            yield Signature(kind=SignatureKind.FAILURE, case=result.case.name, place=place)
-
-
-def _steady(message: str | None) -> str | None:
-    """Take numbers and addresses out of a message, which differ from run to run."""
-    return None if message is None else _NUMBERS.sub("…", message)
+            # Numbers and addresses in a message differ from run to run.
+            place = result.place or (None if result.message is None else _NUMBERS.sub("…", result.message))
+            yield Signature(kind=SignatureKind.FAILURE, case=result.case.name, place=_worded(place))
 
 
 def _unexplained(outcome: Outcome) -> Iterator[Signature]:
@@ -187,11 +181,8 @@ def _outputs(outcome: Outcome) -> Iterator[Signature]:
             yield Signature(kind=SignatureKind.NAN, place=_in_output(output.path))
         elif output.problem is not None and whole and outcome.outputs_due:
             yield Signature(kind=SignatureKind.COUNT, place=_lack(output.path, output.problem))
-    counted = {_stem(output) for output in outcome.outputs if output.census is not None}
+    counted = {output.path for output in outcome.outputs if output.census is not None}
+    names = {path.rsplit("/", 1)[-1].split(".", 1)[0] for path in counted}
     for line in outcome.printed:
-        if line.nan + line.inf and line.name not in counted:
+        if line.nan + line.inf and line.name not in names:
             yield Signature(kind=SignatureKind.NAN, place=_in_output(line.name))
-
-
-def _stem(output: OutputFile) -> str:
-    return output.path.rsplit("/", 1)[-1].split(".", 1)[0]

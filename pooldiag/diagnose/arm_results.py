@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from pooldiag.attribution.acted import Beforehand, acted
 from pooldiag.attribution.engine import PROBES_OF_A_GREEN, Spent, greens_needed
+from pooldiag.attribution.posterior import RoleEvidence
 from pooldiag.attribution.reading import sight
-from pooldiag.attribution.role_evidence import RoleEvidence
 from pooldiag.attribution.signatures import same_red
 from pooldiag.diagnose.tools import TargetFacts
 from pooldiag.model.arms import Acted, Arm, Role

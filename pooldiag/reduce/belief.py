@@ -63,10 +63,12 @@ def single_belief(bench: Bench) -> Belief:
 def _weighed(length: int, runs: _Runs) -> Belief:
     greens = _greens_with(length, runs)
     logs = _log_singles(length, runs, greens)
-    weights = normalised([*logs, _log_flake(runs), _log_catch_all(runs), _log_together(runs)])
+    catch_all = math.log(CATCH_ALL_PRIOR) + sum(log_mixture(_FREE, counts.red, counts.green) for _, counts in runs)
+    weights = normalised([*logs, _log_flake(runs), catch_all, _log_together(runs)])
     singles, mass = weights[:-3], sum(weights[:-3])
     red = sum(counts.red for _, counts in runs)
-    rate = 0.5 if mass <= 0 else sum(w * _mean(red, g) for w, g in zip(singles, greens, strict=True)) / mass
+    means = ((1 + red) / (2 + red + green) for green in greens)  # of the rate after so many runs, from a flat prior
+    rate = 0.5 if mass <= 0 else sum(w * mean for w, mean in zip(singles, means, strict=True)) / mass
     return Belief(singles=tuple(singles), flake=weights[-3], other=weights[-2] + weights[-1], rate=rate)
 
 
@@ -152,18 +154,9 @@ def _log_flake(runs: _Runs) -> float:
     return math.log(FLAKE_PRIOR) + sum(parts)
 
 
-def _log_catch_all(runs: _Runs) -> float:
-    return math.log(CATCH_ALL_PRIOR) + sum(log_mixture(_FREE, counts.red, counts.green) for _, counts in runs)
-
-
 def _log_together(runs: _Runs) -> float:
     """Say how probable the runs are if several cases act together: few selections hold them all, at one rate."""
     able = [counts for _, counts in runs if counts.red]
     red, green = sum(counts.red for counts in able), sum(counts.green for counts in able)
     kinds = len(able) * math.log(_ABLE) + (len(runs) - len(able)) * math.log(1 - _ABLE)
     return math.log(TOGETHER_PRIOR) + kinds + log_mixture(_FAULT, red, green)
-
-
-def _mean(red: int, green: int) -> float:
-    """Return the expected rate after so many runs, from a flat prior."""
-    return (1 + red) / (2 + red + green)

@@ -17,7 +17,8 @@ from pooldiag.reduce.probe import Bench, BudgetSpentError, DisagreementError, Ph
 # Where nothing else is said these are chosen; what they make together is measured, see `FLAKE_PRIOR`.
 _EARLIER_PRIOR = 0.05  # that an earlier case, too, makes the victim red by itself
 _MOST_GREENS = 200  # in a row; at a rate of 5 %, half of the runs with the polluter, 1 search in 160 is given up so
-_HARDLY_ONE = 0.99  # that it is not a single case, at which the search for one ends
+HARDLY_ONE = 0.99
+"""That it is not a single case, at which the search for one ends."""
 _DRY = 10  # after so many greens the whole order is asked for its rate: it may take several cases
 _NEARLY_BEST = 0.99  # of windows that tell about alike the smallest is run, which costs least
 SURELY = 0.999
@@ -58,7 +59,7 @@ def unsteady_polluter(bench: Bench, confidence: float) -> tuple[int, float] | No
         proven = bench.counts((best,)).red > 0
         if proven and 1 - belief.flake >= confidence:  # whatever else is true, this case is enough
             return best, 1 - belief.flake
-        if belief.flake + belief.other >= max(confidence, _HARDLY_ONE):
+        if belief.flake + belief.other >= max(confidence, HARDLY_ONE):
             return None
         telling = bench.everything if dry == _DRY else most_telling(belief)
         asked = _doubted(bench, best, belief.rate, confidence) if proven else telling

@@ -13,7 +13,7 @@ from operator import or_
 
 from pooldiag.model.readings import Reading
 from pooldiag.reduce.prefix import boundary
-from pooldiag.reduce.probe import Bench, Phase, Positions, ProbeVoidError, Trust, without
+from pooldiag.reduce.probe import Bench, Phase, Positions, Trust, without
 
 _LEAST_MISSES = 3
 _UNCHECKED_BITS = 4  # a check runs no more than about 2**4 cases, or an eighth of them
@@ -38,19 +38,15 @@ class SetQuestion:
 
     def __call__(self, some: Positions) -> bool:
         """Tell whether these cases bring it about; ProbeVoidError when their runs stay void."""
-        reading = self.read(some)
-        if reading is Reading.VOID:
-            raise ProbeVoidError(self.joined(some))
-        return reading is self.wanted
+        return self.bench.demand(self.joined(some)) is self.wanted
 
     def read(self, some: Positions) -> Reading:
         """Run these cases with those that are always there."""
         return self.bench.read(self.joined(some))
 
-    def known(self, some: Positions) -> bool | None:
-        """Tell what other runs imply; None when they imply nothing."""
-        reading = self.bench.implied(self.joined(some))
-        return None if reading is None else reading is self.wanted
+    def implied(self, some: Positions) -> Reading | None:
+        """Return what other runs imply; None when they imply nothing."""
+        return self.bench.implied(self.joined(some))
 
     def joined(self, some: Positions) -> Positions:
         """Return the selection that is run."""
@@ -93,6 +89,21 @@ def all_sets(ask: SetQuestion, suspects: Positions, first: Positions) -> tuple[P
         sets.append(minimal_set(ask, rest))
 
 
+def cleaners_of(bench: Bench, polluters: Positions, among: Positions) -> Positions:
+    """Return the smallest set of cases that, with the polluters there, makes the victim green; empty when none does.
+
+    Cleaners after a polluter, state-setters for a victim that is red alone: the search is the one for polluters, with
+    the wanted reading turned round. `polluters`, then the victim, are red; where it is red alone there are none. Takes
+    1 run of all of `among` with the polluters, log2 of their number for the search, and 1 for the confirmation, when
+    one case cleans.
+    """
+    bench.doubt_conclusions()  # more cases make a red go: that is what is looked for
+    ask = SetQuestion(bench=bench, wanted=Reading.GREEN, always=polluters)
+    suspects = tuple(one for one in among if one not in polluters)
+    bench.begin(Phase.CLEANERS, len(suspects).bit_length() + 2)
+    return minimal_set(ask, suspects) if ask(suspects) else ()
+
+
 def _narrowed(ask: SetQuestion, suspects: Positions) -> tuple[Positions, Positions | None]:
     """Halve; return the smallest window seen to hit, and the one case left. None for that if several act together.
 
@@ -104,7 +115,9 @@ def _narrowed(ask: SetQuestion, suspects: Positions) -> tuple[Positions, Positio
     while len(window) > 1:
         middle = len(window) // 2
         halves = (window[:middle], window[middle:])
-        tested, other = _tested(ask, *(halves if misses == allowed - 1 else reversed(halves)))
+        tested, other = halves if misses == allowed - 1 else reversed(halves)
+        if ask.read(tested) is Reading.VOID:
+            tested, other = other, tested
         if ask(tested):
             hit, window, misses = tested, tested, 0
             continue
@@ -115,11 +128,6 @@ def _narrowed(ask: SetQuestion, suspects: Positions) -> tuple[Positions, Positio
                 return hit, None
             hit, misses = window, 0
     return hit, window
-
-
-def _tested(ask: SetQuestion, first: Positions, second: Positions) -> tuple[Positions, Positions]:
-    """Return the half to ask, then the other: the first one unless it is void."""
-    return (second, first) if ask.read(first) is Reading.VOID else (first, second)
 
 
 def _trimmed(ask: SetQuestion, suspects: Positions) -> Positions:
@@ -133,7 +141,7 @@ def _trimmed(ask: SetQuestion, suspects: Positions) -> Positions:
         )
         kept = (suspects[size - 1], *kept)
         suspects = suspects[: size - 1]
-        if ask.known(kept) is not False and ask(kept):
+        if ask.implied(kept) in {None, ask.wanted} and ask(kept):
             break
         if len(kept) > 1:
             ask.bench.reassure(whole)
@@ -145,12 +153,10 @@ def _prefixes(ask: SetQuestion, suspects: Positions, kept: Positions) -> Callabl
 
     def read(size: int) -> Reading:
         some = (*suspects[:size], *kept)
-        if (known := ask.known(some)) is None:
-            reading = ask.read(some)
-            if reading is Reading.VOID:
-                return reading
-            known = reading is ask.wanted
-        return Reading.RED if known else Reading.GREEN
+        reading = ask.implied(some) or ask.read(some)
+        if reading is Reading.VOID:
+            return reading
+        return Reading.RED if reading is ask.wanted else Reading.GREEN
 
     return read
 

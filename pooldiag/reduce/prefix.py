@@ -1,10 +1,10 @@
 """The red prefix: k such that the first k cases, then the victim, are red, and the first k-1 green, both run."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from pooldiag.model.readings import Reading
-from pooldiag.reduce.probe import Bench, Phase, ProbeVoidError
+from pooldiag.reduce.probe import Bench, Phase, ProbeVoidError, first_cases
 
 _DETOURS = 4  # cuts that are tried where one is void
 
@@ -16,7 +16,7 @@ def boundary(read: Callable[[int], Reading], *, green: int, red: int, weights: S
     neighbours are tried instead, and ProbeVoidError is raised when they are void too.
     """
     while red - green > 1:
-        cut, reading = _first_clear(read, _cuts(green, red, weights))
+        cut, reading = _first_clear(read, green, red, weights)
         if reading is Reading.RED:
             red = cut
         else:
@@ -33,39 +33,26 @@ def prove_prefix(bench: Bench, guess: int) -> int:
     bench.begin(Phase.PREFIX, 2)
 
     def read(size: int) -> Reading:
-        return bench.read(tuple(range(size)))
+        return bench.read(first_cases(size))
 
-    match read(guess):
-        case Reading.GREEN:
-            return boundary(read, green=guess, red=bench.length)
-        case Reading.VOID:
-            raise ProbeVoidError(tuple(range(guess)))
-    match read(guess - 1):
-        case Reading.GREEN:
-            return guess
-        case Reading.VOID:
-            raise ProbeVoidError(tuple(range(guess - 1)))
+    if bench.demand(first_cases(guess)) is Reading.GREEN:
+        return boundary(read, green=guess, red=bench.length)
+    if bench.demand(first_cases(guess - 1)) is Reading.GREEN:
+        return guess
     bench.begin(Phase.PREFIX, (guess - 1).bit_length())
     return boundary(read, green=0, red=guess - 1)
 
 
-def _first_clear(read: Callable[[int], Reading], cuts: Iterator[int]) -> tuple[int, Reading]:
-    """Return the first cut that is not void, with its reading."""
-    tried = []
-    for cut in cuts:
-        reading = read(cut)
-        if reading is not Reading.VOID:
-            return cut, reading
-        tried.append(cut)
-    raise ProbeVoidError(tuple(range(tried[0])))
-
-
-def _cuts(green: int, red: int, weights: Sequence[float] | None) -> Iterator[int]:
-    """Yield the cut that halves what is left, then its neighbours on both sides, a few of them."""
+def _first_clear(
+    read: Callable[[int], Reading], green: int, red: int, weights: Sequence[float] | None
+) -> tuple[int, Reading]:
+    """Read the cut that halves what is left, then a few of its neighbours on both sides, until one is not void."""
     middle = (green + red) // 2 if weights is None else _likely_cut(green, red, weights)
-    yield middle
-    for step in range(1, _DETOURS // 2 + 1):
-        yield from (cut for cut in (middle - step, middle + step) if green < cut < red)
+    around = (cut for step in range(1, _DETOURS // 2 + 1) for cut in (middle - step, middle + step))
+    for cut in (middle, *(cut for cut in around if green < cut < red)):
+        if (reading := read(cut)) is not Reading.VOID:
+            return cut, reading
+    raise ProbeVoidError(first_cases(middle))
 
 
 def _likely_cut(green: int, red: int, weights: Sequence[float]) -> int:

@@ -6,9 +6,9 @@ in question appears, green when every case ran without it, else void. Cases are 
 
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from pooldiag.errors import BlockedError, ExitCode, PooldiagError
 from pooldiag.model.readings import Reading
@@ -20,16 +20,11 @@ Positions: TypeAlias = tuple[int, ...]
 Memory: TypeAlias = MutableMapping[Positions, tuple[Reading, ...]]
 """The readings of each selection, the oldest first. A caller keeps it where it outlives a crash."""
 
+Probe: TypeAlias = Callable[[Positions], Reading]
+"""Runs the cases at these positions, then the victim, and returns how the run reads."""
+
 VOID_TRIES = 2
 """A selection that is void so often is not asked again."""
-
-
-class Probe(Protocol):
-    """Runs the cases at these positions, then the victim."""
-
-    def __call__(self, positions: Positions, /) -> Reading:
-        """Return how the run reads."""
-        ...
 
 
 class Phase(StrEnum):
@@ -136,6 +131,11 @@ def bits_of(positions: Positions) -> int:
     return sum(1 << position for position in positions)
 
 
+def first_cases(size: int) -> Positions:
+    """Return the selection of the first so many cases."""
+    return tuple(range(size))
+
+
 def without(positions: Positions, one: int) -> Positions:
     """Return the selection without one of its cases."""
     return tuple(other for other in positions if other != one)
@@ -175,6 +175,7 @@ class Bench:
     known: BestKnown = BestKnown()
     used: dict[Positions, Counts] = field(default_factory=dict)  # what this search has taken so far
     _bits: list[int] = field(default_factory=list)  # of each of these, in their order
+    _prefixes: dict[Reading, set[int]] = field(default_factory=lambda: {Reading.RED: set(), Reading.GREEN: set()})
 
     @property
     def everything(self) -> Positions:
@@ -208,6 +209,13 @@ class Bench:
                 return Reading.VOID
             self.again(positions)
 
+    def demand(self, positions: Positions) -> Reading:
+        """Return the reading of a selection; ProbeVoidError when it stays void."""
+        reading = self.read(positions)
+        if reading is Reading.VOID:
+            raise ProbeVoidError(positions)
+        return reading
+
     def again(self, positions: Positions) -> Reading:
         """Take one more reading of a selection: from the memory as long as it has more, else from a run."""
         if self.runs >= self.limits.max_runs:
@@ -224,7 +232,17 @@ class Bench:
         self.recalled += recalled
         self.most_left = max(0, self.most_left - 1)
         self._learn(positions, reading)
-        self.watch(self._progress(positions, reading, recalled=recalled))
+        self.watch(
+            SearchStep(
+                phase=self.phase,
+                positions=positions,
+                reading=reading,
+                recalled=recalled,
+                runs=self.runs,
+                most_left=self.most_left,
+                known=self.known,
+            )
+        )
         self._compare(positions, reading)
         return reading
 
@@ -293,37 +311,15 @@ class Bench:
         return reading
 
     def _learn(self, positions: Positions, reading: Reading) -> None:
-        """Keep the best so far."""
-        old, size = self.known, len(positions)
-        prefix = positions == tuple(range(size))
-        red, red_prefix, green_prefix = old.red, old.red_prefix, old.green_prefix
-        if reading is Reading.RED:
-            red = positions if red is None or size < len(red) else red
-            red_prefix = size if prefix and (red_prefix is None or size < red_prefix) else red_prefix
-        elif reading is Reading.GREEN and prefix:
-            green_prefix = size if green_prefix is None or size > green_prefix else green_prefix
-        if red_prefix is not None and green_prefix is not None and green_prefix >= red_prefix:
-            green_prefix = self._longest_green_prefix(red_prefix)
-        self.known = BestKnown(red=red, red_prefix=red_prefix, green_prefix=green_prefix)
-
-    def _longest_green_prefix(self, below: int) -> int | None:
-        sizes = (
-            len(positions)
-            for positions, counts in self.observed()
-            if counts.green and not counts.red and len(positions) < below and positions == tuple(range(len(positions)))
-        )
-        return max(sizes, default=None)
-
-    def _progress(self, positions: Positions, reading: Reading, *, recalled: bool) -> SearchStep:
-        return SearchStep(
-            phase=self.phase,
-            positions=positions,
-            reading=reading,
-            recalled=recalled,
-            runs=self.runs,
-            most_left=self.most_left,
-            known=self.known,
-        )
+        known, size = self.known, len(positions)
+        if reading is Reading.RED and (known.red is None or size < len(known.red)):
+            known = replace(known, red=positions)
+        if reading is not Reading.VOID and positions == first_cases(size):
+            self._prefixes[reading].add(size)
+            red = min(self._prefixes[Reading.RED], default=None)
+            greens = (one for one in self._prefixes[Reading.GREEN] if red is None or one < red)
+            known = replace(known, red_prefix=red, green_prefix=max(greens, default=None))
+        self.known = known
 
     def _compare(self, positions: Positions, reading: Reading) -> None:
         """Raise DisagreementError when this reading contradicts an earlier one."""

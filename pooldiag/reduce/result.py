@@ -1,9 +1,10 @@
 """What a reduction establishes."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pooldiag.reduce.probe import BestKnown, Counts, Positions
+from pooldiag.reduce.probe import Bench, BestKnown, Counts, Positions
 
 
 class ReductionStatus(StrEnum):
@@ -29,6 +30,12 @@ class Proof:
 
     red: Observed
     green: tuple[Observed, ...]  # one a polluter left out; for a prefix the one shorter
+
+    @classmethod
+    def on(cls, bench: Bench, red: Positions, greens: Iterable[Positions]) -> "Proof":
+        """Take what was run on a bench."""
+        ends = [Observed(positions=one, counts=bench.counts(one)) for one in (red, *greens)]
+        return cls(red=ends[0], green=tuple(ends[1:]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

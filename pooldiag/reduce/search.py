@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from pooldiag.model.readings import Reading
 from pooldiag.reduce.belief import set_confidence, single_belief
-from pooldiag.reduce.cleaners import cleaners_of
 from pooldiag.reduce.noise import (
     SURELY,
     earlier_greens,
@@ -14,7 +13,7 @@ from pooldiag.reduce.noise import (
     repeats_needed,
     unsteady_polluter,
 )
-from pooldiag.reduce.polluters import SetQuestion, all_sets, minimal_set
+from pooldiag.reduce.polluters import SetQuestion, all_sets, cleaners_of, minimal_set
 from pooldiag.reduce.prefix import prove_prefix
 from pooldiag.reduce.probe import (
     Bench,
@@ -28,10 +27,11 @@ from pooldiag.reduce.probe import (
     SearchLimits,
     SearchStep,
     Trust,
+    first_cases,
     nobody,
     without,
 )
-from pooldiag.reduce.result import Observed, Proof, Reduction, ReductionStatus
+from pooldiag.reduce.result import Proof, Reduction, ReductionStatus
 
 DEFAULT_CONFIDENCE = 0.80
 """How seldom a flake, whatever its rate, is taken for a polluter: about as seldom as this says, see `FLAKE_PRIOR`.
@@ -105,7 +105,7 @@ class _OrderSearch:
         bench = self.bench
         bench.begin(Phase.BASELINE, 2)
         with bench.trusting(Trust.READINGS):  # a victim that is red alone and green in order is not a disagreement
-            whole, alone = self._demand(bench.everything), self._demand(())
+            whole, alone = self.bench.demand(bench.everything), self.bench.demand(())
         if alone is Reading.RED:
             self._red_alone(whole)
         elif whole is Reading.RED and self.plan.trust is not Trust.NOTHING:
@@ -122,12 +122,6 @@ class _OrderSearch:
         bench = self.bench
         return replace(self.answer, runs=bench.runs, recalled=bench.recalled, known=bench.known)
 
-    def _demand(self, positions: Positions) -> Reading:
-        reading = self.bench.read(positions)
-        if reading is Reading.VOID:
-            raise ProbeVoidError(positions)
-        return reading
-
     def _red_alone(self, whole: Reading) -> None:
         """Note that the victim needs no polluter; when it is green in order, find what there sets up what it needs."""
         self._note_red_alone()
@@ -138,8 +132,7 @@ class _OrderSearch:
             for end in (setters, ()):  # two cheap runs: a search among readings by chance ends somewhere, too
                 self.bench.reassure(end)
             if self._until_sure([setters], Reading.GREEN) >= self.plan.confidence:
-                proof = Proof(red=self._observed(()), green=(self._observed(setters),))
-                self.answer = replace(self.answer, cleaners=setters, set_proof=proof)
+                self.answer = replace(self.answer, cleaners=setters, set_proof=Proof.on(self.bench, (), [setters]))
                 return
         except DisagreementError:
             self.answer = replace(self.answer, noisy=True)
@@ -228,10 +221,9 @@ class _OrderSearch:
         bench, rate = self.bench, single_belief(self.bench).rate
         bench.begin(Phase.PREFIX, 2 * earlier_greens(rate, self.plan.confidence))
         self._note_set((polluter,))
-        tries = repeats_needed(rate, SURELY, 1)
-        if not bench.turns_red(tuple(range(polluter + 1)), tries):
+        if not bench.turns_red(first_cases(polluter + 1), repeats_needed(rate, SURELY, 1)):
             return False
-        shorter = tuple(range(polluter))
+        shorter = first_cases(polluter)
         if bench.turns_red(shorter, earlier_greens(rate, self.plan.confidence)):
             return False
         sure = min(confidence, prefix_confidence(rate, bench.counts(shorter).green))
@@ -247,7 +239,7 @@ class _OrderSearch:
         rate = self._rate()
         decisions = 3 * bench.length.bit_length() + 6
         bench.repeats = repeats_needed(rate, confidence, decisions)
-        if self._demand(()) is Reading.RED:
+        if self.bench.demand(()) is Reading.RED:
             self._note_red_alone()
             return
         found = minimal_set(SetQuestion(bench=bench), bench.everything)
@@ -279,11 +271,8 @@ class _OrderSearch:
         )
 
     def _note_prefix(self, size: int) -> None:
-        red, green = (self._observed(tuple(range(one))) for one in (size, size - 1))
-        self.answer = replace(self.answer, prefix=size, prefix_proof=Proof(red=red, green=(green,)))
+        proof = Proof.on(self.bench, first_cases(size), [first_cases(size - 1)])
+        self.answer = replace(self.answer, prefix=size, prefix_proof=proof)
 
     def _set_proof(self, found: Positions) -> Proof:
-        return Proof(red=self._observed(found), green=tuple(self._observed(without(found, one)) for one in found))
-
-    def _observed(self, positions: Positions) -> Observed:
-        return Observed(positions=positions, counts=self.bench.counts(positions))
+        return Proof.on(self.bench, found, (without(found, one) for one in found))

@@ -5,12 +5,13 @@ so its answer is the same as that of one run after the other, whatever the searc
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from typing import TypeAlias
 
 from pooldiag.model.readings import Reading
-from pooldiag.reduce.probe import Memory, Positions, Probe, SearchLimits, SearchStep, bits_of, nobody
+from pooldiag.reduce.probe import BudgetSpentError, Memory, Positions, Probe, SearchLimits, SearchStep, bits_of, nobody
 from pooldiag.reduce.result import Reduction
 from pooldiag.reduce.search import DEFAULT_PLAN, SearchPlan, reduce_order
 
@@ -70,6 +71,7 @@ def reduce_ahead(  # noqa: PLR0913  # those of `reduce_order`, and how many at a
         probe_many=probe_many,
         memory=kept,
         jobs=jobs,
+        known={positions: len(readings) for positions, readings in kept.items()},
     )
     answer = reduce_order(runs, length, plan=plan, memory=kept, watch=lambda step: watch(runs.seen(step)))
     taken = answer.runs - runs.recalled
@@ -87,12 +89,9 @@ class Speculation:
     probe_many: Callable[[Sequence[Positions]], Sequence[Reading]]
     memory: Memory
     jobs: int
+    known: dict[Positions, int]  # how many readings that were in the memory from the start are still to be taken
     made: int = 0
-    recalled: int = 0  # readings taken that were in the memory from the start
-    _known: dict[Positions, int] = field(init=False)  # of these, how many are still to be taken
-
-    def __post_init__(self) -> None:
-        self._known = {positions: len(readings) for positions, readings in self.memory.items()}
+    recalled: int = 0  # how many of these were taken
 
     def __call__(self, positions: Positions, /) -> Reading:
         """Return the reading of this selection; the others go into the memory, for later."""
@@ -107,32 +106,23 @@ class Speculation:
 
     def seen(self, step: SearchStep) -> SearchStep:
         """Count a run that the search takes; say whether it was there before the search began."""
-        left = self._known.get(step.positions, 0)
-        if left:
-            self._known[step.positions] = left - 1
+        if left := self.known.get(step.positions, 0):
+            self.known[step.positions] = left - 1
             self.recalled += 1
         return replace(step, recalled=left > 0)
 
 
-class _WantedError(Exception):
-    """Ends a replay where the search asks for a run."""
-
-    def __init__(self, positions: Positions) -> None:
-        super().__init__(positions)
-        self.positions = positions
-
-
 def _asked(search: Replayable, memory: Memory) -> Positions | None:
     """Return the first selection that a search asks for beyond its memory; None when it ends without."""
+    wanted: list[Positions] = []
 
     def probe(positions: Positions, /) -> Reading:
-        raise _WantedError(positions)
+        wanted.append(positions)
+        raise BudgetSpentError("a replay makes no run")
 
-    try:
+    with suppress(BudgetSpentError):
         search(probe, memory)
-    except _WantedError as wanted:
-        return wanted.positions
-    return None
+    return wanted[0] if wanted else None
 
 
 def _chance_of_red(positions: Positions, memory: Memory) -> float:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from pooldiag.reduce.belief import Belief, best_share, channel_bits, single_belief
+from pooldiag.reduce.noise import HARDLY_ONE
 from pooldiag.reduce.prefix import boundary
 from pooldiag.reduce.probe import (
     Bench,
@@ -18,11 +19,10 @@ from pooldiag.reduce.probe import (
     Positions,
     Probe,
     ProbeVoidError,
+    first_cases,
 )
-from pooldiag.reduce.result import Observed, Proof, ReductionStatus
+from pooldiag.reduce.result import Proof, ReductionStatus
 from pooldiag.reduce.search import SearchPlan
-
-_HARDLY_ONE = 0.99  # chosen: that no case does it, at which the search for it ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,10 +83,10 @@ class _VictimSearch:
         bench = self.bench
         if bench.counts(bench.everything).green:
             raise DisagreementError(bench.everything, bench.everything)
-        size = boundary(lambda size: bench.read(_first(size)), green=0, red=bench.length)
+        size = boundary(lambda size: bench.read(first_cases(size)), green=0, red=bench.length)
         for end in (size, size - 1):
             if end:
-                bench.clear_again(_first(end))
+                bench.clear_again(first_cases(end))
 
     def _until_sure(self) -> None:
         """Run what tells most, until one case explains the runs well enough, or hardly any does."""
@@ -94,35 +94,26 @@ class _VictimSearch:
         while True:
             belief = single_belief(bench)
             size = belief.best + 1
-            longer, shorter = bench.counts(_first(size)), bench.counts(_first(size - 1))
-            if size == 1 and longer.red > 1 and not self._greens():
-                self._note(1, 1.0)  # whatever else is true, the first case alone is red
-                return
+            greens = sum(counts.green for _, counts in bench.observed())
+            longer, shorter = bench.counts(first_cases(size)), bench.counts(first_cases(size - 1))
+            alone = size == 1 and longer.red > 1 and not greens  # whatever else is true, the first case alone is red
             sure = belief.singles[belief.best] / (sum(belief.singles) + belief.flake)  # both ends hold in any case
-            if longer.red and shorter.green and sure >= self.plan.confidence:
-                self._note(size, sure)
+            if alone or (longer.red and shorter.green and sure >= self.plan.confidence):
+                self._note(size, 1.0 if alone else sure)
                 return
-            if belief.flake + belief.other >= _HARDLY_ONE or (size == 1 and longer.red and self._greens()):
+            if belief.flake + belief.other >= HARDLY_ONE or (size == 1 and longer.red and greens):
                 self.answer = replace(self.answer, reason="runs of the same cases disagree, and no case explains it")
                 return
             bench.clear_again(_telling(bench, belief))
 
-    def _greens(self) -> int:
-        return sum(counts.green for _, counts in self.bench.observed())
-
     def _note(self, size: int, confidence: float) -> None:
-        ends = [Observed(positions=_first(end), counts=self.bench.counts(_first(end))) for end in (size, size - 1)]
         self.answer = replace(
             self.answer,
             status=ReductionStatus.FOUND,
             size=size,
             confidence=confidence,
-            proof=Proof(red=ends[0], green=tuple(ends[1:] if size > 1 else ())),
+            proof=Proof.on(self.bench, first_cases(size), [first_cases(size - 1)] if size > 1 else []),
         )
-
-
-def _first(size: int) -> Positions:
-    return tuple(range(size))
 
 
 def _telling(bench: Bench, belief: Belief) -> Positions:
@@ -133,13 +124,13 @@ def _telling(bench: Bench, belief: Belief) -> Positions:
     sums = [0.0, *accumulate(share / mass for share in belief.singles)]
     near = bisect_left(sums, target, lo=1, hi=bench.length)
     cuts = [size for size in (near - 1, near) if size >= 1]
-    return _first(max(cuts, key=lambda size: channel_bits(sums[size], belief.rate)))
+    return first_cases(max(cuts, key=lambda size: channel_bits(sums[size], belief.rate)))
 
 
 def _doubted(bench: Bench, best: int, target: float) -> Positions:
     """Return the end that was run less often than tells most; the shorter one stands for every run without it."""
     tries = [(len(positions), counts.red + counts.green) for positions, counts in bench.observed()]
     held = sum(count for size, count in tries if size > best)
-    if best == 0 or held < target * sum(count for _, count in tries) or not bench.counts(_first(best + 1)).red:
-        return _first(best + 1)
-    return _first(best)
+    if best == 0 or held < target * sum(count for _, count in tries) or not bench.counts(first_cases(best + 1)).red:
+        return first_cases(best + 1)
+    return first_cases(best)

@@ -10,7 +10,7 @@ from random import Random
 
 from pooldiag.attribution.engine import Spent, Stop, StopRule, conclude, next_step
 from pooldiag.attribution.mechanisms import ROLES
-from pooldiag.attribution.role_evidence import RoleEvidence
+from pooldiag.attribution.posterior import RoleEvidence
 from pooldiag.model.arms import Acted, Role
 from pooldiag.model.attributions import Attribution, Mechanism, Prediction
 from pooldiag.model.readings import RedPlace, Sight, Signature, SignatureKind

@@ -7,8 +7,7 @@ import pytest
 
 from pooldiag.attribution.engine import Spent, Stop, StopReason, StopRule, conclude, greens_needed, next_step
 from pooldiag.attribution.mechanisms import MECHANISMS, ROLES
-from pooldiag.attribution.posterior import posterior
-from pooldiag.attribution.role_evidence import RoleEvidence
+from pooldiag.attribution.posterior import RoleEvidence, posterior
 from pooldiag.model.arms import Acted, Role
 from pooldiag.model.attributions import Attribution, Status
 from pooldiag.model.readings import RedPlace, Sight, Signature, SignatureKind

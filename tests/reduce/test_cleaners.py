@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pooldiag.model.readings import Reading
-from pooldiag.reduce.cleaners import cleaners_of
+from pooldiag.reduce.polluters import cleaners_of
 from pooldiag.reduce.probe import Bench
 from tests.reduce.suites import Suite
 

@@ -48,7 +48,12 @@ def load_profile(text: str, *, name: str) -> AllocatorProfile:
         beneath=top.texts("beneath"),
         no_switch=top.text_if_any("no_switch"),
     )
-    _check(profile, where=where)
+    _check_names(profile, where=where)
+    _check_proofs(profile, where=where)
+    _check_poison(profile, where=where)
+    _check_canary(profile, where=where)
+    if profile.no_switch is not None and profile.arms:
+        raise UsageError(f"{where}: has arms, and says that no switch exists", hint="leave no_switch out")
     return profile
 
 
@@ -60,16 +65,6 @@ def _keys(kind: type) -> frozenset[str]:
 def _if_any(table: Table, key: str, read: Callable[[Table], _T]) -> _T | None:
     """Read a table that may be absent."""
     return read(table.table(key)) if key in table.values else None
-
-
-def _check(profile: AllocatorProfile, *, where: str) -> None:
-    """Check what holds between the parts of a profile."""
-    _check_names(profile, where=where)
-    _check_proofs(profile, where=where)
-    _check_poison(profile, where=where)
-    _check_canary(profile, where=where)
-    if profile.no_switch is not None and profile.arms:
-        raise UsageError(f"{where}: has arms, and says that no switch exists", hint="leave no_switch out")
 
 
 def _arms(table: Table, *, late: bool) -> list[Arm]:

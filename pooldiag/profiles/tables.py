@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pooldiag.errors import UsageError
 from pooldiag.model.words import nearest
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,35 +45,26 @@ class Table:
 
     def integer(self, key: str) -> int:
         """Return an integer that must be there."""
-        value = self.values.get(key)
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise self._wrong(key, "an integer")
-        return value
+        return self.typed(key, int, "an integer")
 
     def flag(self, key: str, *, default: bool = False) -> bool:
         """Return true or false; the default when absent."""
-        value = self.values.get(key, default)
-        if not isinstance(value, bool):
-            raise self._wrong(key, "true or false")
-        return value
+        return self.typed(key, bool, "true or false", default)
 
     def table(self, key: str) -> "Table":
         """Return a table; empty when absent."""
-        value = self.values.get(key, {})
-        if not isinstance(value, dict):
-            raise self._wrong(key, "a table")
-        return Table(where=f"{self.where}: {key}", values=value)
+        return Table(where=f"{self.where}: {key}", values=self.typed(key, dict, "a table", {}))
 
     def pairs(self, key: str) -> tuple[tuple[str, str], ...]:
         """Return a table of strings as pairs; a number is refused, for 1 and "01" are not the same to a getenv."""
         table = self.table(key)
-        return tuple((name, table.string(name)) for name in table.values)
+        return tuple((name, table.typed(name, str, "a string")) for name in table.values)
 
-    def string(self, key: str) -> str:
-        """Return a string that must be there, and may be empty."""
-        value = self.values.get(key)
-        if not isinstance(value, str):
-            raise self._wrong(key, "a string")
+    def typed(self, key: str, kind: type[_T], expected: str, default: _T | None = None) -> _T:
+        """Return a value of this very type; the default when absent. `true` is not an integer."""
+        value = self.values.get(key, default)
+        if not isinstance(value, kind) or type(value) is not kind:
+            raise self._wrong(key, expected)
         return value
 
     def _wrong(self, key: str, expected: str) -> UsageError:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -19,7 +20,6 @@ from pooldiag.cli.settings import Decided
 from pooldiag.cli.streams import say
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, InterruptedRunError
-from pooldiag.execute.clock import SystemClock
 from pooldiag.execute.disk import SystemDisk
 from pooldiag.execute.evidence import EvidenceFolder
 from pooldiag.execute.executor_pool import PooledExecutor
@@ -113,19 +113,18 @@ def _tools(
 ) -> Tools:
     settings = decided.settings
     disk = SystemDisk(evidence=evidence.path, target=settings.target.path, floors=settings.floors)
-    clock = SystemClock()
     executors = [GuardedExecutor(SupervisedExecutor(one, disk.watched), disk) for one in supervisors]
     remarks = [f"{name} stays set: {reason}" for name, reason in inherited_remarks(os.environ)]
     removed = inherited_changes(os.environ, settings.profile, settings.keep_environment)
     inherited = _inherited({name for name, _ in removed})
     return Tools(
         executor=executors[0] if len(executors) == 1 else PooledExecutor(executors),
-        lock=SupervisedLock(supervisors[0], settings.lock, progress=view, clock=clock),
+        lock=SupervisedLock(supervisors[0], settings.lock, progress=view, clock=time),
         disk=disk,
         files=LocalFiles(settings.target, evidence=evidence.path),
         evidence=evidence,
         memo=journal,
-        clock=clock,
+        clock=time,
         progress=view,
         framework=decided.framework,
         target=_target(decided),

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 
 from pooldiag.errors import BlockedError
-from pooldiag.execute.supervisor import free_in
+from pooldiag.execute.supervisor import Message, as_name, as_text, free_in, shortage_of
 from pooldiag.model.settings import Floors
 
 INODE_FLOOR = 1024
@@ -28,12 +28,30 @@ class Watched:
     folders: tuple[Path, ...]
     bytes_floor: int
     memory_floor: int
-    inodes_floor: int = INODE_FLOOR
 
     @property
-    def least_bytes(self) -> int:
-        """The floor, and 1 without one: what a run wrote on a disk that is full is cut, its report and text too."""
-        return max(self.bytes_floor, 1)
+    def message(self) -> Message:
+        """The same in the supervisor's words."""
+        return {
+            "folders": [as_text(folder) for folder in self.folders],
+            "bytes": max(self.bytes_floor, 1),  # what a run wrote on a full disk is cut, its report and text too
+            "inodes": INODE_FLOOR,
+            "memory": self.memory_floor,
+        }
+
+    def shortage_words(self, facts: Message | None) -> str | None:
+        """Say in one line what the supervisor found under its floor; None when that is nothing."""
+        if facts is None:
+            return None
+        free = facts["free"]
+        if facts["kind"] == "memory":
+            return f"free memory is {readable(free)}, under the floor of {readable(self.memory_floor)}"
+        folder = as_name(facts["folder"])
+        if facts["kind"] == "inodes":
+            return f"{folder} has {free} free inodes, under the floor of {INODE_FLOOR}"
+        if free == 0:
+            return f"{folder} is full: No space left on device"
+        return f"{folder} has {readable(free)} free, under the floor of {readable(self.bytes_floor)}"
 
 
 class SystemDisk:
@@ -51,27 +69,21 @@ class SystemDisk:
 
     def shortage(self) -> str | None:
         """Say in one line what is under its floor; None when nothing is."""
-        floors = {"bytes": self.watched.least_bytes, "inodes": self.watched.inodes_floor}
-        for folder, kind, free in _free_in(self.watched.folders):
-            if free < floors[kind]:
-                return shortage_words(self.watched, kind=kind, folder=folder, free=free)
-        memory = psutil.virtual_memory().available
-        if memory < self.watched.memory_floor:
-            return shortage_words(self.watched, kind="memory", folder=None, free=memory)
-        return None
+        facts = shortage_of(self.watched.message, psutil.virtual_memory().available)
+        return self.watched.shortage_words(facts)
 
     def full(self) -> str | None:
         """Say which watched file system, or shared memory (a tmpfs of its own), has nothing left; None when none."""
-        spaces = _free_in((*self.watched.folders, SHARED_MEMORY))
-        return next((f"{folder} is full" for folder, kind, free in spaces if kind == "bytes" and free == 0), None)
+        spaces = _free_bytes((*self.watched.folders, SHARED_MEMORY))
+        return next((f"{folder} is full" for folder, free in spaces if free == 0), None)
 
     def free_bytes(self) -> int:
         """Return the free bytes of the watched file system that has the least."""
-        return min((free for _, free in self._free_spaces()), default=0)
+        return min((free for _, free in _free_bytes(self.watched.folders)), default=0)
 
     def check_need(self) -> None:
         """Raise BlockedError unless every watched file system has the needed bytes free, and the floor on top."""
-        for folder, free in self._free_spaces():
+        for folder, free in _free_bytes(self.watched.folders):
             if self._need_bytes and free < self._need_bytes + self.watched.bytes_floor:
                 raise BlockedError(
                     f"{folder} has {readable(free)} free; needed are {readable(self._need_bytes)}"
@@ -81,24 +93,9 @@ class SystemDisk:
                     else "free space there",
                 )
 
-    def _free_spaces(self) -> list[tuple[Path, int]]:
-        return [(folder, free) for folder, kind, free in _free_in(self.watched.folders) if kind == "bytes"]
 
-
-def _free_in(folders: Iterable[Path]) -> Iterator[tuple[Path, str, int]]:
-    """Yield what each folder's file system has free: `bytes`, and `inodes` where it counts them."""
-    return ((folder, kind, free) for folder in folders for kind, free in free_in(str(folder)))
-
-
-def shortage_words(watched: Watched, *, kind: str, folder: Path | None, free: int) -> str:
-    """Say what is under which floor: kind `bytes`, `inodes` or `memory`."""
-    if kind == "memory":
-        return f"free memory is {readable(free)}, under the floor of {readable(watched.memory_floor)}"
-    if kind == "inodes":
-        return f"{folder} has {free} free inodes, under the floor of {watched.inodes_floor}"
-    if free == 0:
-        return f"{folder} is full: No space left on device"
-    return f"{folder} has {readable(free)} free, under the floor of {readable(watched.bytes_floor)}"
+def _free_bytes(folders: Iterable[Path]) -> Iterator[tuple[Path, int]]:
+    return ((folder, free) for folder in folders for kind, free in free_in(as_text(folder)) if kind == "bytes")
 
 
 def readable(size_bytes: int) -> str:

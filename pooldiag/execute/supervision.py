@@ -17,12 +17,12 @@ from typing import NoReturn, Self
 
 from pooldiag.errors import BlockedError, InterruptedRunError, LockTimeoutError, RunLostError
 from pooldiag.execute import supervisor as supervisor_program
-from pooldiag.execute.disk import Watched, shortage_words
+from pooldiag.execute.disk import Watched
 from pooldiag.execute.guard import not_run
 from pooldiag.execute.holders import holder_words
 from pooldiag.execute.interrupts import Interrupts
 from pooldiag.execute.siblings import SIBLINGS
-from pooldiag.execute.supervisor import KILL_SECONDS, Message
+from pooldiag.execute.supervisor import KILL_SECONDS, Message, as_name, as_text
 from pooldiag.execute.tail import Tail
 from pooldiag.model.events import LockHeld, LockWait
 from pooldiag.model.reports import LockReport
@@ -35,6 +35,12 @@ TAIL_SECONDS = 0.05
 LOCK_NEWS_SECONDS = 1.0
 SLACK_SECONDS = 60.0  # beyond every limit of its own: a supervisor that is silent so long hangs
 HURRY = 2  # interrupts after which nothing is waited for
+_ENDED_BY_US = {
+    "enough": Ending.ENOUGH,
+    "timeout": Ending.TIMED_OUT,
+    "asked": Ending.INTERRUPTED,
+    "shortage": Ending.STOPPED,
+}
 
 
 class SupervisorEndedError(BlockedError):
@@ -242,25 +248,14 @@ class SupervisedExecutor:
                 return self._checked(event)
             if event is not None and event["is"] == "leftovers":
                 tail.end_at(event["report_bytes"])
-            passed_on = self._pass_on(passed_on)
-            self._read_some(tail)
+            if (count := self._supervisor.interrupts.count) != passed_on:
+                self._supervisor.send("end", hard=count >= HURRY)  # for every new interrupt, the second without grace
+                passed_on = count
+            if tail.is_wanted and tail.read_some():
+                self._supervisor.send("enough")
         raise BlockedError(
             f"the supervisor that starts the runs (pid {self._supervisor.pid}) is silent", hint="run the command again"
         )
-
-    def _read_some(self, tail: Tail) -> None:
-        """Read on in the report, and have the run ended once that is enough."""
-        if tail.is_wanted:
-            tail.read_some()
-            if tail.has_enough:
-                self._supervisor.send("enough")
-
-    def _pass_on(self, before: int) -> int:
-        """Ask the supervisor to end the run for every new interrupt, the second time without grace."""
-        count = self._supervisor.interrupts.count
-        if count != before:
-            self._supervisor.send("end", hard=count >= HURRY)
-        return count
 
     def _checked(self, event: Message) -> Message:
         """Refuse to go on after a run whose processes could not be ended, or that ended with the supervisor."""
@@ -324,8 +319,7 @@ class SupervisedLock:
 
     def _take(self) -> None:
         began = self._clock.monotonic()
-        paths = [_text(path) for path in self._paths]
-        self._supervisor.send("lock", paths=paths, seconds=self._limit_seconds)
+        self._supervisor.send("lock", paths=[*map(as_text, self._paths)], seconds=self._limit_seconds)
         try:
             self._wait_for_lock(began)
         finally:
@@ -341,9 +335,11 @@ class SupervisedLock:
             if event is not None and event["is"] == "locked":
                 return
             if event is not None:
-                path = _path(event["path"])
+                path = Path(as_name(event["path"]))
                 self._refuse(event, path, holder)
-            self._stop_if_interrupted()
+            if self._supervisor.interrupts.count:
+                self._supervisor.close()
+                raise InterruptedRunError("interrupted while waiting for the lock; nothing ran")
             holder = holder_words(path) or holder
             seconds = self._clock.monotonic() - began
             self._progress.told(LockWait(path=path, seconds=seconds, limit_seconds=self._limit_seconds, holder=holder))
@@ -362,11 +358,6 @@ class SupervisedLock:
             )
         if event["is"] == "cancelled":
             raise BlockedError("the supervisor was ended while it waited for the lock", hint="run the command again")
-
-    def _stop_if_interrupted(self) -> None:
-        if self._supervisor.interrupts.count:
-            self._supervisor.close()
-            raise InterruptedRunError("interrupted while waiting for the lock; nothing ran")
 
     def _release(self) -> None:
         self._count_held()
@@ -389,21 +380,16 @@ def _run_message(request: RunRequest, watched: Watched) -> Message:
     """Put a request in the supervisor's words; the environment is ours with the request's changes."""
     environment = request.environment.apply(dict(os.environ))
     return {
-        "argv": [_text(word) for word in request.argv],
-        "env": [(_text(name), _text(value)) for name, value in environment.items()],
-        "cwd": _text(request.directory),
-        "report": None if request.report is None else _text(request.report),
-        "stdout": _text(request.folder / "stdout"),
-        "stderr": _text(request.folder / "stderr"),
+        "argv": [as_text(word) for word in request.argv],
+        "env": [(as_text(name), as_text(value)) for name, value in environment.items()],
+        "cwd": as_text(request.directory),
+        "report": None if request.report is None else as_text(request.report),
+        "stdout": as_text(request.folder / "stdout"),
+        "stderr": as_text(request.folder / "stderr"),
         "timeout": request.limits.timeout_seconds,
         "grace": request.limits.grace_seconds,
         "cap": request.limits.stream_bytes,
-        "watch": {
-            "folders": [_text(folder) for folder in watched.folders],
-            "bytes": watched.least_bytes,
-            "inodes": watched.inodes_floor,
-            "memory": watched.memory_floor,
-        },
+        "watch": watched.message,
     }
 
 
@@ -413,15 +399,16 @@ def _completed(request: RunRequest, event: Message, watched: Watched) -> Complet
     if reason == "not-started":
         return not_run(request, Ending.NOT_STARTED, stopped_by=_exec_problem(request, event))
     status: int | None = event["status"]
-    short = _shortage(event["shortage"], watched)
+    signal = -status if status is not None and status < 0 else None
+    short = watched.shortage_words(event["shortage"])
     stdout, stderr = (
         Stream(path=request.folder / name, size_bytes=size, dropped_from=start, dropped_bytes=length)
         for name, (size, start, length) in zip(("stdout", "stderr"), event["streams"], strict=True)
     )
     return Completed(
-        ending=_ending(reason, status),
-        exit_code=status if status is not None and status >= 0 else None,
-        signal=-status if status is not None and status < 0 else None,
+        ending=_ENDED_BY_US.get(reason) or (Ending.EXITED if signal is None else Ending.SIGNALLED),
+        exit_code=None if signal else status,
+        signal=signal,
         stopped_by=short,
         shortage=short,
         seconds=event["seconds"],
@@ -433,40 +420,12 @@ def _completed(request: RunRequest, event: Message, watched: Watched) -> Complet
     )
 
 
-def _ending(reason: str | None, status: int | None) -> Ending:
-    by_us = {
-        "enough": Ending.ENOUGH,
-        "timeout": Ending.TIMED_OUT,
-        "asked": Ending.INTERRUPTED,
-        "shortage": Ending.STOPPED,
-    }
-    if reason in by_us:
-        return by_us[reason]
-    return Ending.SIGNALLED if status is not None and status < 0 else Ending.EXITED
-
-
-def _shortage(facts: Message | None, watched: Watched) -> str | None:
-    if facts is None:
-        return None
-    folder = None if facts["folder"] is None else _path(facts["folder"])
-    return shortage_words(watched, kind=facts["kind"], folder=folder, free=facts["free"])
-
-
 def _exec_problem(request: RunRequest, event: Message) -> str:
     """Say why the system did not start it. A missing `#!` interpreter reads like a missing file: tell them apart."""
     program = request.argv[0]
-    path = os.fsdecode(event["path"].encode("latin-1")) or program
+    path = as_name(event["path"]) or program
     if path != program:  # the working directory, or a file for the output
         return f"cannot start {program}: {path}: {event['text']}"
     if event["errno"] == errno.ENOENT and (request.directory / program).is_file():
         return f"cannot execute {program}: the interpreter that it names is not there"
     return f"cannot execute {program}: {event['text']}"
-
-
-def _text(name: str | Path) -> str:
-    """Carry the exact bytes of a name as Latin-1 text."""
-    return os.fsencode(name).decode("latin-1")
-
-
-def _path(text: str) -> Path:
-    return Path(os.fsdecode(text.encode("latin-1")))

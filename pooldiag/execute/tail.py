@@ -41,12 +41,13 @@ class Tail:
         position = 0 if self._descriptor is None else os.lseek(self._descriptor, 0, os.SEEK_CUR)
         self._left_bytes = max(0, size_bytes - position)
 
-    def read_some(self) -> None:
-        """Hand on what is new, up to a bound and until it is enough."""
+    def read_some(self) -> bool:
+        """Hand on what is new, up to a bound and until it is enough; return whether it is."""
         for _ in range(PIECES_A_LOOK):
             if self.has_enough or not self._hand_on():
-                return
+                break
             self.has_enough = self._enough()
+        return self.has_enough
 
     def read_rest(self) -> None:
         """Hand on everything that is left, also behind what was enough."""

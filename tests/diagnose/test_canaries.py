@@ -1,5 +1,6 @@
 """Running a canary under arms: for which of them, with what, and what is known without it."""
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,6 @@ import pytest
 from pooldiag.diagnose.canaries import canary_states
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import InterruptedRunError
-from pooldiag.execute.clock import SystemClock
 from pooldiag.execute.disk import SystemDisk
 from pooldiag.execute.evidence import EvidenceFolder
 from pooldiag.execute.journal import Journal
@@ -86,7 +86,7 @@ def tools(tmp_path: Path) -> Iterator[Tools]:
             files=LocalFiles(target, evidence=tmp_path),
             evidence=evidence,
             memo=journal,
-            clock=SystemClock(),
+            clock=time,
             progress=Nobody(),
             framework=BLACKBOX,
             target=TargetReport(argv=("true",), directory=tmp_path, framework="blackbox"),

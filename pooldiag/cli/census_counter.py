@@ -11,8 +11,9 @@ from pooldiag.census.files.base import Declared, Tensor
 from pooldiag.census.layouts import LAYOUTS, CensusError
 from pooldiag.census.tensors import TensorList, chosen, count_tensor, list_tensors, matching, place_of
 from pooldiag.cli.census_asked import Asked
-from pooldiag.cli.census_inputs import Input, opened, stamp_of, suffix_of
+from pooldiag.cli.census_inputs import Input, opened, suffix_of
 from pooldiag.errors import PooldiagError, UsageError
+from pooldiag.execute.file_stamps import stamp_at
 from pooldiag.model.census import Census
 from pooldiag.model.censuses import CensusProblem, CountedTensor, TypeGuesses
 from pooldiag.model.comparisons import Comparison
@@ -50,7 +51,7 @@ class Counter:
                 self._count_all(listing, tensors, {})
             else:
                 self._count_and_compare(listing, tensors, reference)
-            if stamp is not None and stamp_of(file) != stamp:
+            if stamp is not None and stamp_at(file.fileno()) != stamp:
                 self._mark_changed(given.path, *before)
 
     def drop(self, path: str, reference: str | None = None) -> None:

@@ -4,16 +4,16 @@ import fcntl
 import io
 import os
 import re
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO
 
 from pooldiag.census.files import recognise
 from pooldiag.census.files.base import TensorFile
 from pooldiag.census.tensors import RAW, with_head
+from pooldiag.execute.file_stamps import FileStamp, stamp_at
 from pooldiag.model.censuses import CensusProblem
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 STDIN = "-"
 BUFFER_BYTES = 2**16
 PIPE_BYTES = 2**20  # a larger pipe is read in fewer pieces
-
-Stamp: TypeAlias = tuple[int, int, int]  # size, time of the last change, inode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +48,10 @@ class Forward(io.RawIOBase):
 
 
 @contextmanager
-def opened(path: str) -> Iterator[tuple[BinaryIO, Stamp | None]]:
+def opened(path: str) -> Iterator[tuple[BinaryIO, FileStamp | None]]:
     """Open a file, and say what marks its content; a stream, which can be read once, has no such marks."""
     with open(0 if path == STDIN else path, "rb", buffering=0, closefd=path != STDIN) as file:
-        stamp = stamp_of(file)
+        stamp = stamp_at(file.fileno())
         if stamp is None or (path == STDIN and file.tell()):
             with suppress(OSError):  # no pipe, or more than this user may have
                 fcntl.fcntl(file, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
@@ -61,23 +59,6 @@ def opened(path: str) -> Iterator[tuple[BinaryIO, Stamp | None]]:
         else:
             with io.BufferedReader(file, BUFFER_BYTES) as reader:
                 yield reader, stamp
-
-
-def stamp_of(file: BinaryIO | io.FileIO) -> Stamp | None:
-    """Return what marks the content of a regular file; None of anything else."""
-    return _stamp(os.fstat(file.fileno()))
-
-
-def stamp_at(path: str) -> Stamp | None:
-    """Return the same for a path."""
-    try:
-        return _stamp(os.stat(path))
-    except OSError:
-        return None
-
-
-def _stamp(status: os.stat_result) -> Stamp | None:
-    return (status.st_size, status.st_mtime_ns, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 def suffix_of(path: str) -> str:

@@ -9,8 +9,9 @@ from typing import Protocol
 from pooldiag.census.tensors import place_of
 from pooldiag.cli.census_asked import is_typed
 from pooldiag.cli.census_counter import Counter
-from pooldiag.cli.census_inputs import Input, Stamp, files_below, is_tensor_file, natural, stamp_at
+from pooldiag.cli.census_inputs import Input, files_below, is_tensor_file, natural
 from pooldiag.cli.census_plan import reference_of
+from pooldiag.execute.file_stamps import FileStamp, stamp_at
 from pooldiag.model.censuses import CensusProblem, CountedTensor
 
 LOOK_SECONDS = 0.2  # between two looks; a file that is the same in both is taken to be whole
@@ -51,8 +52,8 @@ class Watch:
     folder: str
     counter: Counter
     tell: Callable[[str], object]
-    known: dict[str, Stamp] = field(default_factory=dict)  # counted, passed by, or old
-    fresh: dict[str, Stamp] = field(default_factory=dict)  # seen once
+    known: dict[str, FileStamp] = field(default_factory=dict)  # counted, passed by, or old
+    fresh: dict[str, FileStamp] = field(default_factory=dict)  # seen once
     skipped: set[str] = field(default_factory=set)
     counted: set[str] = field(default_factory=set)
     references: dict[str, str | None] = field(default_factory=dict)  # of what was counted
@@ -66,13 +67,15 @@ class Watch:
     def look(self) -> None:
         """Count what has not changed since the last look, and is new since the one before."""
         now = {path: stamp for path, stamp in self._stamps().items() if self.known.get(path) != stamp}
-        whole = [path for path, stamp in now.items() if self.fresh.get(path) == stamp and stamp[0]]
+        whole = [path for path, stamp in now.items() if self.fresh.get(path) == stamp and stamp.size_bytes]
         self.fresh = now
-        for path in sorted(whole, key=lambda path: (now[path][1], natural(path))):  # in the order of their writing
+        for path in sorted(
+            whole, key=lambda path: (now[path].changed_ns, natural(path))
+        ):  # in the order of their writing
             self.known[path] = self.fresh.pop(path)
             self._take(path)
 
-    def _stamps(self) -> dict[str, Stamp]:
+    def _stamps(self) -> dict[str, FileStamp]:
         unreadable: list[CensusProblem] = []  # a folder that comes and goes is no problem
         paths = (os.path.join(self.folder, name) for name in files_below(self.folder, unreadable))
         return {path: stamp for path in paths if (stamp := stamp_at(path)) is not None}

@@ -1,7 +1,6 @@
 """What a target is, and the libraries it loads: read from its ELF headers, never by running it."""
 
 import contextlib
-import difflib
 import os
 import platform
 import struct
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from pooldiag.errors import UsageError
+from pooldiag.model.words import nearest
 
 MACHINES = {3: "32-bit x86", 21: "ppc64", 22: "s390x", 40: "32-bit ARM", 62: "x86-64", 183: "AArch64", 243: "RISC-V"}
 _OURS = {"x86_64": 62, "aarch64": 183, "ppc64le": 21, "ppc64": 21, "s390x": 22, "riscv64": 243}
@@ -34,6 +34,8 @@ _CACHE = Path("/etc/ld.so.cache")
 _CACHE_MAGIC = b"glibc-ld.so.cache1.1"
 _CACHE_HEADER = struct.Struct("=20sIIB3xI12x")
 _CACHE_ENTRY = struct.Struct("=iIIIQ")
+_TRIPLET = f"{platform.machine()}-linux-gnu"
+_FOLDERS = (f"/lib/{_TRIPLET}", f"/usr/lib/{_TRIPLET}", "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")
 _PIECE_BYTES = 4 * 2**20
 _NAMES_IN_HINT = 3
 
@@ -145,8 +147,8 @@ def _nearest_hint(path: Path) -> str:
         return f"it is a link to {path.readlink()}, which is missing"
     if not folder.is_dir():
         return f"there is no folder {folder} either"
-    near = difflib.get_close_matches(path.name, os.listdir(folder), n=1)
-    return f"did you mean {folder / near[0]}?" if near else f"build it first; {folder} has no name like it"
+    near = nearest(path.name, os.listdir(folder), slip=0.6)
+    return f"did you mean {folder / near}?" if near else f"build it first; {folder} has no name like it"
 
 
 def _directory_hint(path: Path) -> str:
@@ -256,7 +258,7 @@ def _find_library(name: str, rpath: tuple[str, ...], runpath: tuple[str, ...]) -
     for folder in (*rpath, *asked, *runpath):
         if library := _usable(os.path.join(folder, name)):
             return library
-    candidates = [*cached_libraries().get(name, ()), *(f"{folder}/{name}" for folder in _default_folders())]
+    candidates = [*cached_libraries().get(name, ()), *(f"{folder}/{name}" for folder in _FOLDERS)]
     return next((library for path in candidates if (library := _usable(path))), None)
 
 
@@ -266,12 +268,6 @@ def _usable(path: str) -> Path | None:
         read_elf(library)
         return library
     return None
-
-
-@cache
-def _default_folders() -> tuple[str, ...]:
-    triplet = f"{platform.machine()}-linux-gnu"
-    return (f"/lib/{triplet}", f"/usr/lib/{triplet}", "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")
 
 
 @cache

@@ -126,13 +126,11 @@ class LocalFiles:
                 for entry in _scan(folder, left):
                     left -= 1
                     if entry.is_dir(follow_symlinks=False):
-                        below += [Path(entry.path)] if self._is_looked_into(entry) else []
+                        if entry.name not in _IGNORED and Path(entry.path) != self._evidence:
+                            below.append(Path(entry.path))
                     elif stamp := _stamp_of_entry(entry):
                         yield (entry.name if depth == 0 else f"{folder.name}/{entry.name}"), stamp
             folders = below
-
-    def _is_looked_into(self, entry: os.DirEntry[str]) -> bool:
-        return entry.name not in _IGNORED and Path(entry.path) != self._evidence
 
 
 def _lines(file: BinaryIO, left: int) -> Iterator[bytes]:

@@ -68,17 +68,15 @@ def commit_of(folder: Path) -> str | None:
 def _git(folder: Path, *arguments: str) -> str | None:
     """Return what git prints, None when it fails, is not there or takes too long (on a network folder, say)."""
     with contextlib.suppress(OSError, subprocess.SubprocessError):
-        return subprocess.run(
+        return subprocess.check_output(
             ["git", "-C", str(folder), *arguments],
             env=os.environ | {"GIT_OPTIONAL_LOCKS": "0"},
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             timeout=GIT_SECONDS,
-            check=True,
             text=True,
             errors="replace",
-        ).stdout.strip()
+        ).strip()
     return None
 
 

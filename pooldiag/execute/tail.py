@@ -3,8 +3,8 @@
 import os
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Self
 
 from pooldiag.execute.local_files import open_regular
 
@@ -12,7 +12,7 @@ PIECE_BYTES = 2**18
 PIECES_A_LOOK = 64  # so that a report that grows without end does not keep us from looking at anything else
 
 
-class Tail:
+class Tail(AbstractContextManager["Tail"]):
     """The report of one run, handed on in pieces until it is enough."""
 
     def __init__(self, path: Path | None, sink: Callable[[bytes], None], enough: Callable[[], bool]) -> None:
@@ -23,9 +23,6 @@ class Tail:
         self._enough = enough
         self._descriptor: int | None = None
         self._left_bytes = sys.maxsize
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         if self._descriptor is not None:

@@ -69,9 +69,8 @@ class Watch:
         now = {path: stamp for path, stamp in self._stamps().items() if self.known.get(path) != stamp}
         whole = [path for path, stamp in now.items() if self.fresh.get(path) == stamp and stamp.size_bytes]
         self.fresh = now
-        for path in sorted(
-            whole, key=lambda path: (now[path].changed_ns, natural(path))
-        ):  # in the order of their writing
+        # In the order of their writing.
+        for path in sorted(whole, key=lambda path: (now[path].changed_ns, natural(path))):
             self.known[path] = self.fresh.pop(path)
             self._take(path)
 

@@ -26,8 +26,8 @@ _TYPES = {1: "an object file that is not linked yet", 4: "a core dump"}
 _PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
 _DT_NEEDED, _DT_STRTAB, _DT_RPATH, _DT_RUNPATH, _DT_FLAGS_1 = 1, 5, 15, 29, 0x6FFFFFFB
 _DF_1_PIE = 0x08000000
-_HEADER = struct.Struct("=16sHHIQQQIHHHHHH")
-_SEGMENT = struct.Struct("=IIQQQQQQ")
+_HEADER = struct.Struct("=16xH14xQ14xHH6x")  # type; program headers: offset in the file, size of one, how many
+_SEGMENT = struct.Struct("=I4xQQ8xQ16x")  # type, offset in the file, address, size in the file
 _TAG = struct.Struct("=qQ")
 _NAME_BYTES = 4096
 _CACHE = Path("/etc/ld.so.cache")
@@ -119,9 +119,10 @@ def read_elf(path: Path) -> Elf:
         head = file.read(_HEADER.size)
         _refuse_foreign(head)
         try:
-            fields = _HEADER.unpack(head)
-            segments = list(_segments(_read_at(file.fileno(), fields[5], fields[9] * fields[10]), fields[9]))
-            return _read_dynamic(file.fileno(), fields[1], segments)
+            kind, offset, entry_bytes, entries = _HEADER.unpack(head)
+            table = _read_at(file.fileno(), offset, entry_bytes * entries)
+            starts = range(0, len(table), entry_bytes) if entry_bytes else ()
+            return _read_dynamic(file.fileno(), kind, [_SEGMENT.unpack_from(table, start) for start in starts])
         except (struct.error, OSError, OverflowError) as error:
             raise ElfError("is a damaged ELF file") from error
 
@@ -195,13 +196,6 @@ def _refuse_unless_program(path: Path, elf: Elf) -> None:
             f"{path} needs the loader {elf.interpreter}, which is not there",
             hint="it was built for another system (musl, another distribution): build it here",
         )
-
-
-def _segments(table: bytes, entry_bytes: int) -> Iterator[tuple[int, int, int, int]]:
-    """Yield (type, offset in the file, address, size in the file) of every program header."""
-    for start in range(0, len(table) if entry_bytes else 0, entry_bytes or 1):
-        kind, _, offset, address, _, size, _, _ = _SEGMENT.unpack_from(table, start)
-        yield kind, offset, address, size
 
 
 def _read_dynamic(descriptor: int, kind: int, segments: list[tuple[int, int, int, int]]) -> Elf:

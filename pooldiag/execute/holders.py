@@ -52,7 +52,6 @@ def holder_words(path: Path) -> str | None:
 
 
 def _process_words(pid: int) -> str:
-    """Say what a process is, whose, and since when."""
     try:
         process = psutil.Process(pid)
         since = datetime.fromtimestamp(process.create_time(), UTC).astimezone()

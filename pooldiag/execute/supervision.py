@@ -21,9 +21,9 @@ from pooldiag.execute.disk import Watched
 from pooldiag.execute.guard import not_run
 from pooldiag.execute.holders import holder_words
 from pooldiag.execute.interrupts import Interrupts
+from pooldiag.execute.local_files import Tail
 from pooldiag.execute.siblings import SIBLINGS
 from pooldiag.execute.supervisor import KILL_SECONDS, Message, as_name, as_text
-from pooldiag.execute.tail import Tail
 from pooldiag.model.events import LockHeld, LockWait
 from pooldiag.model.reports import LockReport
 from pooldiag.model.runs import Completed, Ending, Leftover, RunRequest, Stream
@@ -55,7 +55,6 @@ class Supervisor:
     """
 
     def __init__(self, interrupts: Interrupts | None = None, *, kept: tuple[int, ...] = ()) -> None:
-        """Take the interrupts that shall wake a wait, and what the supervisor shall keep open."""
         self.interrupts = Interrupts() if interrupts is None else interrupts
         self.grace_seconds = 0.0  # of the current run
         self.turn = threading.RLock()  # whoever works with it has it
@@ -67,7 +66,6 @@ class Supervisor:
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        """Start the supervisor."""
         self._strangers = SIBLINGS.enter()
         self._bell = self.interrupts.bell()
         self._errors = os.memfd_create("errors")  # not a file on a disk that may be full
@@ -75,7 +73,6 @@ class Supervisor:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End what runs, and the supervisor."""
         self._is_over = True
         self._bell.ring()
         try:
@@ -394,7 +391,6 @@ def _run_message(request: RunRequest, watched: Watched) -> Message:
 
 
 def _completed(request: RunRequest, event: Message, watched: Watched) -> Completed:
-    """Read the end of a run."""
     reason = event["reason"]
     if reason == "not-started":
         return not_run(request, Ending.NOT_STARTED, stopped_by=_exec_problem(request, event))

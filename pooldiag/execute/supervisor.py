@@ -106,13 +106,6 @@ def become_subreaper(*, wanted: bool = True) -> bool:
     return bool(before.value)
 
 
-def punch(descriptor: int, start: int, length: int) -> bool:
-    """Give the blocks of a file's middle back to the disk; False where the file system cannot."""
-    return bool(
-        _libc.fallocate(descriptor, _KEEP_SIZE_AND_PUNCH_HOLE, ctypes.c_int64(start), ctypes.c_int64(length)) == 0
-    )
-
-
 def tell(event: str, **facts: object) -> None:
     """Write one event. A pooldiag that is gone cannot read it: its end is noticed on stdin."""
     line = json.dumps({"is": event, **facts}) + "\n"
@@ -177,7 +170,8 @@ class CappedStream:
         end = (self._size - (self._cap - self._head)) // BLOCK_BYTES * BLOCK_BYTES
         due = end - self._dropped_to
         if self._can_punch and self._size > self._cap and due >= (1 if finally_ else PUNCH_BYTES):
-            self._can_punch = punch(self.descriptor, self._dropped_to, due)
+            middle = ctypes.c_int64(self._dropped_to), ctypes.c_int64(due)
+            self._can_punch = _libc.fallocate(self.descriptor, _KEEP_SIZE_AND_PUNCH_HOLE, *middle) == 0
             self._dropped_to += due if self._can_punch else 0
         return self._size - before >= PUNCH_BYTES
 
@@ -391,21 +385,17 @@ def execute(control: Control, message: Message, locks: list[int]) -> None:
     try:
         streams.extend(CappedStream(message[name].encode("latin-1"), message["cap"]) for name in ("stdout", "stderr"))
         run = Execution(control, message, streams=streams, locks=locks)
-    except (OSError, ValueError) as error:
-        facts = {"reason": "not-started", **words_of(error)}
+    except OSError as error:
+        path = as_text(error.filename or b"")
+        facts: Message = {"reason": "not-started", "errno": error.errno, "text": error.strerror, "path": path}
+    except ValueError as error:
+        facts = {"reason": "not-started", "errno": None, "text": str(error), "path": ""}
     else:
         run.finish()
         facts = {**run.facts(), "streams": [stream.facts() for stream in streams]}
     for stream in streams:
         os.close(stream.descriptor)
     tell("ended", **facts)
-
-
-def words_of(error: OSError | ValueError) -> Message:
-    """Return what the system said, and about which file."""
-    if isinstance(error, OSError):
-        return {"errno": error.errno, "text": error.strerror, "path": as_text(error.filename or b"")}
-    return {"errno": None, "text": str(error), "path": ""}
 
 
 def open_lock(path: bytes) -> int:
@@ -453,19 +443,12 @@ def take_lock(control: Control, path: bytes, deadline: float, held: list[int]) -
                 os.close(held.pop())
                 return
             lock(control, held[-1], deadline, name)
-            if is_open_as(path, held[-1]):
-                return
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.stat(path), os.fstat(held[-1])):
+                    return
             os.close(held.pop())  # somebody replaced the file while we waited: others lock the new one
     except OSError as error:
         raise LockRefusedError("lock-failed", path=name, text=error.strerror) from error
-
-
-def is_open_as(path: bytes, descriptor: int) -> bool:
-    """Return whether the path still names the open file."""
-    try:
-        return os.path.samestat(os.stat(path), os.fstat(descriptor))
-    except FileNotFoundError:
-        return False
 
 
 def lock(control: Control, descriptor: int, deadline: float, name: str) -> None:

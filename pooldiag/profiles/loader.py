@@ -63,7 +63,6 @@ def _keys(kind: type) -> frozenset[str]:
 
 
 def _if_any(table: Table, key: str, read: Callable[[Table], _T]) -> _T | None:
-    """Read a table that may be absent."""
     return read(table.table(key)) if key in table.values else None
 
 

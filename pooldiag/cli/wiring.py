@@ -119,7 +119,7 @@ def _tools(
     inherited = _inherited({name for name, _ in removed})
     return Tools(
         executor=executors[0] if len(executors) == 1 else PooledExecutor(executors),
-        lock=SupervisedLock(supervisors[0], settings.lock, progress=view, clock=time),
+        lock=SupervisedLock(supervisors[0], settings.lock, progress=view),
         disk=disk,
         files=LocalFiles(settings.target, evidence=evidence.path),
         evidence=evidence,

@@ -69,8 +69,7 @@ class SystemDisk:
 
     def shortage(self) -> str | None:
         """Say in one line what is under its floor; None when nothing is."""
-        facts = shortage_of(self.watched.message, psutil.virtual_memory().available)
-        return self.watched.shortage_words(facts)
+        return self.watched.shortage_words(shortage_of(self.watched.message, psutil.virtual_memory().available))
 
     def full(self) -> str | None:
         """Say which watched file system, or shared memory (a tmpfs of its own), has nothing left; None when none."""

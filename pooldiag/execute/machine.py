@@ -59,10 +59,8 @@ def age_seconds(path: Path) -> float:
 def commit_of(folder: Path) -> str | None:
     """Return the git commit that a folder is at, with `+changes` when tracked files differ; None outside git."""
     commit = _git(folder, "rev-parse", "--verify", "HEAD")
-    if not commit:
-        return None
-    changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
-    return commit + ("+changes" if changed else "")
+    changed = commit and _git(folder, "status", "--porcelain", "--untracked-files=no")
+    return f"{commit}+changes" if changed else commit or None
 
 
 def _git(folder: Path, *arguments: str) -> str | None:

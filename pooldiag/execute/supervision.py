@@ -29,7 +29,7 @@ from pooldiag.model.reports import LockReport
 from pooldiag.model.runs import Completed, Ending, Leftover, RunRequest, Stream
 from pooldiag.model.settings import LockSettings
 from pooldiag.model.signals import signal_name
-from pooldiag.ports import Clock, Progress
+from pooldiag.ports import Progress
 
 TAIL_SECONDS = 0.05
 LOCK_NEWS_SECONDS = 1.0
@@ -146,8 +146,11 @@ class Supervisor:
             return
         process, self._process = self._process, None
         os.close(self._input)  # its end of file is what ends the supervisor
+        deadline = time.monotonic() + self.grace_seconds + KILL_SECONDS + SLACK_SECONDS
         try:
-            self._wait_for_end()
+            while time.monotonic() < deadline and self.interrupts.count < HURRY:
+                if self._output in self._ready(1.0) and not os.read(self._output, 2**16):
+                    break  # it has closed its events, which it does by ending
         finally:
             os.close(self._output)
             self._kill_rest(process)
@@ -165,13 +168,6 @@ class Supervisor:
         ready = [descriptor for descriptor, _ in poll.poll(max(0, seconds * 1000))]
         self._bell.drain()
         return ready
-
-    def _wait_for_end(self) -> None:
-        """Wait until the supervisor has closed its events, which it does by ending."""
-        deadline = time.monotonic() + self.grace_seconds + KILL_SECONDS + SLACK_SECONDS
-        while time.monotonic() < deadline and self.interrupts.count < HURRY:
-            if self._output in self._ready(1.0) and not os.read(self._output, 2**16):
-                return
 
     def _bury(self, process: subprocess.Popen[bytes]) -> NoReturn:
         """End what a dead supervisor left, and raise."""
@@ -273,13 +269,12 @@ class SupervisedExecutor:
 class SupervisedLock:
     """The lock files, held by the supervisor and everything it runs (port `DeviceLock`)."""
 
-    def __init__(self, supervisor: Supervisor, settings: LockSettings, *, progress: Progress, clock: Clock) -> None:
+    def __init__(self, supervisor: Supervisor, settings: LockSettings, *, progress: Progress) -> None:
         """Take the supervisor, started, the files with the bound of the wait, and who watches."""
         self._supervisor = supervisor
         self._paths = tuple(sorted({Path(os.path.abspath(path)) for path in settings.paths}))
         self._limit_seconds = settings.wait_seconds
         self._progress = progress
-        self._clock = clock
         self._waited_seconds = 0.0
         self._held_since: float | None = None
         self._held_seconds = 0.0
@@ -309,20 +304,20 @@ class SupervisedLock:
         """Say how long the lock was waited for and held so far; None without a lock."""
         if not self._paths:
             return None
-        held = 0.0 if self._held_since is None else self._clock.monotonic() - self._held_since
+        held = 0.0 if self._held_since is None else time.monotonic() - self._held_since
         return LockReport(
             paths=self._paths, waited_seconds=self._waited_seconds, held_seconds=self._held_seconds + held
         )
 
     def _take(self) -> None:
-        began = self._clock.monotonic()
+        began = time.monotonic()
         self._supervisor.send("lock", paths=[*map(as_text, self._paths)], seconds=self._limit_seconds)
         try:
             self._wait_for_lock(began)
         finally:
-            waited = self._clock.monotonic() - began
+            waited = time.monotonic() - began
             self._waited_seconds += waited
-        self._held_since = self._clock.monotonic()
+        self._held_since = time.monotonic()
         self._progress.told(LockHeld(paths=self._paths, waited_seconds=waited))
 
     def _wait_for_lock(self, began: float) -> None:
@@ -338,7 +333,7 @@ class SupervisedLock:
                 self._supervisor.close()
                 raise InterruptedRunError("interrupted while waiting for the lock; nothing ran")
             holder = holder_words(path) or holder
-            seconds = self._clock.monotonic() - began
+            seconds = time.monotonic() - began
             self._progress.told(LockWait(path=path, seconds=seconds, limit_seconds=self._limit_seconds, holder=holder))
 
     def _refuse(self, event: Message, path: Path, holder: str | None) -> None:
@@ -369,7 +364,7 @@ class SupervisedLock:
 
     def _count_held(self) -> None:
         if self._held_since is not None:
-            self._held_seconds += self._clock.monotonic() - self._held_since
+            self._held_seconds += time.monotonic() - self._held_since
             self._held_since = None
 
 

@@ -2,7 +2,6 @@ import os
 import signal
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,7 +41,7 @@ def lock_of(
     supervisor: Supervisor, *paths: Path, wait_seconds: float = LIMIT_SECONDS, told: Told | None = None
 ) -> SupervisedLock:
     settings = LockSettings(paths=paths, wait_seconds=wait_seconds)
-    return SupervisedLock(supervisor, settings, progress=told or Told(), clock=time)
+    return SupervisedLock(supervisor, settings, progress=told or Told())
 
 
 def close(holder: subprocess.Popen[bytes]) -> None:

@@ -585,7 +585,6 @@ def test_the_end_of_the_with_ends_the_supervisor(request_for: Requester) -> None
 
 CLIENT = """
 import sys
-import time
 from pathlib import Path
 from pooldiag.execute.disk import Watched
 from pooldiag.execute.interrupts import interruptible
@@ -603,7 +602,7 @@ request = RunRequest(argv=("sh", "-c", sys.argv[1]), directory=here, folder=here
 with interruptible() as interrupts, Supervisor(interrupts) as supervisor:
     Path("supervisor").write_text(f"{supervisor.pid}\\n")
     settings = LockSettings(paths=(here / "gpu.lock",), wait_seconds=1000)
-    with SupervisedLock(supervisor, settings, progress=Silent(), clock=time).hold():
+    with SupervisedLock(supervisor, settings, progress=Silent()).hold():
         completed = SupervisedExecutor(supervisor, Watched(folders=(), bytes_floor=0, memory_floor=0)).execute(request)
         print(completed.ending, completed.words)
 """

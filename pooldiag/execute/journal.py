@@ -157,7 +157,7 @@ def _lock(descriptor: int, path: Path, wait_seconds: float) -> None:
     deadline = time.monotonic() + wait_seconds
     while not _try_lock(descriptor):
         words = holder_words(path)
-        living = words is not None and any(holder.pid == holder.owner for holder in holders(path))
+        living = words is not None and any(pid == owner for pid, owner in holders(path).items())
         if living or time.monotonic() >= deadline:
             raise BlockedError(
                 f"another pooldiag is at work in {path.parent}: {words or 'its journal is locked'}",

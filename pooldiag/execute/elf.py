@@ -154,11 +154,9 @@ def _nearest_hint(path: Path) -> str:
 
 def _directory_hint(path: Path) -> str:
     with contextlib.suppress(OSError):
-        programs = sorted(
-            name for name in os.listdir(path) if (path / name).is_file() and os.access(path / name, os.X_OK)
-        )
+        programs = sorted(file for file in path.iterdir() if file.is_file() and os.access(file, os.X_OK))
         if programs:
-            return f"name a test binary, {' or '.join(str(path / name) for name in programs[:_NAMES_IN_HINT])}"
+            return f"name a test binary, {' or '.join(map(str, programs[:_NAMES_IN_HINT]))}"
     return "name a test binary"
 
 

@@ -37,10 +37,8 @@ def boot_id() -> str | None:
 def nvidia_gpus(driver: Path) -> tuple[str, ...]:
     """Name the GPUs that the driver's folder in /proc lists, each with the driver's version."""
     version = re.search(r"\b\d+\.\d+(\.\d+)*\b", _text(driver / "version"))
-    models = [
-        re.search(r"^Model:\s*(.+?)\s*$", _text(path), re.MULTILINE)
-        for path in sorted(driver.glob("gpus/*/information"))
-    ]
+    paths = sorted(driver.glob("gpus/*/information"))
+    models = [re.search(r"^Model:\s*(.+?)\s*$", _text(path), re.MULTILINE) for path in paths]
     suffix = f", driver {version.group()}" if version else ""
     return tuple(model.group(1) + suffix for model in models if model)
 

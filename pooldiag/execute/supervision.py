@@ -304,10 +304,8 @@ class SupervisedLock:
         """Say how long the lock was waited for and held so far; None without a lock."""
         if not self._paths:
             return None
-        held = 0.0 if self._held_since is None else time.monotonic() - self._held_since
-        return LockReport(
-            paths=self._paths, waited_seconds=self._waited_seconds, held_seconds=self._held_seconds + held
-        )
+        held = self._held_seconds + (0.0 if self._held_since is None else time.monotonic() - self._held_since)
+        return LockReport(paths=self._paths, waited_seconds=self._waited_seconds, held_seconds=held)
 
     def _take(self) -> None:
         began = time.monotonic()

@@ -9,14 +9,7 @@ from pooldiag.errors import UsageError
 from pooldiag.model.arms import AllocatorProfile, Arm, BannerRule, Confidence, CounterRule, Linkage, PoolCounter, Role
 from pooldiag.model.runs import Environment
 from pooldiag.profiles.canary_programs import load_canary
-from pooldiag.profiles.switches import (
-    check_banner,
-    check_counter,
-    check_environment,
-    check_variable,
-    in_order,
-    role_named,
-)
+from pooldiag.profiles.switches import check_counter, check_environment, check_variable, compiled, in_order, role_named
 from pooldiag.profiles.tables import Table
 
 _ARM_KEYS = ("set", "unset", "arguments", "proof", "banner", "source", "confidence", "caveat", "one_sided")
@@ -97,11 +90,11 @@ def _confidence(table: Table) -> Confidence:
 
 def _banner(table: Table) -> BannerRule:
     table.only(_keys(BannerRule))
-    return BannerRule(
-        pattern=check_banner(table.text("pattern"), where=table.where),
-        printed=table.flag("printed", default=True),
-        sufficient=table.flag("sufficient", default=True),
-    )
+    pattern = table.text("pattern")
+    if compiled(pattern, where=table.where, hint="a line it prints").search("") is not None:
+        raise UsageError(f"{table.where}: {pattern!r} matches an empty line", hint="name the words that it prints")
+    printed, sufficient = table.flag("printed", default=True), table.flag("sufficient", default=True)
+    return BannerRule(pattern=pattern, printed=printed, sufficient=sufficient)
 
 
 def _linkage(table: Table) -> Linkage:

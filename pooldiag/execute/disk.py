@@ -26,17 +26,16 @@ class Watched:
     """The folders whose file systems are watched, one a file system, and what must stay free."""
 
     folders: tuple[Path, ...]
-    bytes_floor: int
-    memory_floor: int
+    floors: Floors
 
     @property
     def message(self) -> Message:
         """The same in the supervisor's words."""
         return {
             "folders": [as_text(folder) for folder in self.folders],
-            "bytes": max(self.bytes_floor, 1),  # what a run wrote on a full disk is cut, its report and text too
+            "bytes": max(self.floors.disk_bytes, 1),  # what a run wrote on a full disk is cut, its report and text too
             "inodes": INODE_FLOOR,
-            "memory": self.memory_floor,
+            "memory": self.floors.memory_bytes,
         }
 
     def shortage_words(self, facts: Message | None) -> str | None:
@@ -45,13 +44,13 @@ class Watched:
             return None
         free = facts["free"]
         if facts["kind"] == "memory":
-            return f"free memory is {readable(free)}, under the floor of {readable(self.memory_floor)}"
+            return f"free memory is {readable(free)}, under the floor of {readable(self.floors.memory_bytes)}"
         folder = as_name(facts["folder"])
         if facts["kind"] == "inodes":
             return f"{folder} has {free} free inodes, under the floor of {INODE_FLOOR}"
         if free == 0:
             return f"{folder} is full: No space left on device"
-        return f"{folder} has {readable(free)} free, under the floor of {readable(self.bytes_floor)}"
+        return f"{folder} has {readable(free)} free, under the floor of {readable(self.floors.disk_bytes)}"
 
 
 class SystemDisk:
@@ -60,12 +59,9 @@ class SystemDisk:
     def __init__(self, *, evidence: Path, target: Path, floors: Floors) -> None:
         """Watch the evidence folder, the target's folder (or the folder of a target file) and TMPDIR."""
         folder = target if target.is_dir() else target.parent
-        self._need_bytes = floors.need_bytes
-        self.watched = Watched(
-            folders=_one_a_file_system((evidence, folder, _temporary_folder())),
-            bytes_floor=floors.disk_bytes,
-            memory_floor=floors.memory_bytes,
-        )
+        self._floors = floors
+        folders = _one_a_file_system((evidence, folder, _temporary_folder()))
+        self.watched = Watched(folders=folders, floors=floors)
 
     def shortage(self) -> str | None:
         """Say in one line what is under its floor; None when nothing is."""
@@ -83,10 +79,10 @@ class SystemDisk:
     def check_need(self) -> None:
         """Raise BlockedError unless every watched file system has the needed bytes free, and the floor on top."""
         for folder, free in _free_bytes(self.watched.folders):
-            if self._need_bytes and free < self._need_bytes + self.watched.bytes_floor:
+            if self._floors.need_bytes and free < self._floors.need_bytes + self._floors.disk_bytes:
                 raise BlockedError(
-                    f"{folder} has {readable(free)} free; needed are {readable(self._need_bytes)}"
-                    f" and the floor of {readable(self.watched.bytes_floor)}",
+                    f"{folder} has {readable(free)} free; needed are {readable(self._floors.need_bytes)}"
+                    f" and the floor of {readable(self._floors.disk_bytes)}",
                     hint="free space there, or set TMPDIR to a folder elsewhere"
                     if folder == _temporary_folder()
                     else "free space there",

@@ -590,7 +590,7 @@ from pooldiag.execute.disk import Watched
 from pooldiag.execute.interrupts import interruptible
 from pooldiag.execute.supervision import SupervisedExecutor, SupervisedLock, Supervisor
 from pooldiag.model.runs import RunLimits, RunRequest
-from pooldiag.model.settings import LockSettings
+from pooldiag.model.settings import Floors, LockSettings
 
 class Silent:
     def told(self, event):
@@ -603,7 +603,8 @@ with interruptible() as interrupts, Supervisor(interrupts) as supervisor:
     Path("supervisor").write_text(f"{supervisor.pid}\\n")
     settings = LockSettings(paths=(here / "gpu.lock",), wait_seconds=1000)
     with SupervisedLock(supervisor, settings, progress=Silent()).hold():
-        completed = SupervisedExecutor(supervisor, Watched(folders=(), bytes_floor=0, memory_floor=0)).execute(request)
+        watched = Watched(folders=(), floors=Floors(disk_bytes=0, memory_bytes=0))
+        completed = SupervisedExecutor(supervisor, watched).execute(request)
         print(completed.ending, completed.words)
 """
 

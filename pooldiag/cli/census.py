@@ -5,6 +5,7 @@ What counting needs, and `--help` does not, is imported only where it is used.
 
 import os
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -199,7 +200,6 @@ def _picture_path(text: str) -> Path:
 def _watch(folder: str, counter: "FileCounter", *, quiet: bool) -> None:
     """Watch a folder until the user ends it, or the time is over."""
     from pooldiag.diagnose.folder_watch import FolderWatch  # noqa: PLC0415 - few watch
-    from pooldiag.execute.clock import SystemClock  # noqa: PLC0415 - the same
     from pooldiag.execute.interrupts import interruptible  # noqa: PLC0415 - the same
     from pooldiag.render import visible  # noqa: PLC0415 - the same
 
@@ -210,7 +210,7 @@ def _watch(folder: str, counter: "FileCounter", *, quiet: bool) -> None:
     watch = FolderWatch(folder=folder, counter=counter, tell=tell_line)
     tell_line(f"watching {folder}, where {watch.begin()} files are already; Ctrl-C ends it")
     with interruptible() as interrupts:
-        watch.watch(seconds=counter.settings.watch_seconds, pace=SystemClock(), ended=lambda: interrupts.count)
+        watch.watch(seconds=counter.settings.watch_seconds, pace=time, ended=lambda: interrupts.count)
     watch.close()
 
 

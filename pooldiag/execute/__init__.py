@@ -1,1 +1,1 @@
-"""Everything with effects: real processes, the lock, the disk, files of a run, evidence folders, the clock."""
+"""Everything with effects: real processes, the lock, the disk, files of a run, evidence folders."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 
 from pooldiag.errors import BlockedError
-from pooldiag.execute.supervisor import free_in
+from pooldiag.execute.supervisor import Message, as_name, as_text, free_in, shortage_of
 from pooldiag.model.settings import Floors
 
 INODE_FLOOR = 1024
@@ -26,14 +26,31 @@ class Watched:
     """The folders whose file systems are watched, one a file system, and what must stay free."""
 
     folders: tuple[Path, ...]
-    bytes_floor: int
-    memory_floor: int
-    inodes_floor: int = INODE_FLOOR
+    floors: Floors
 
     @property
-    def least_bytes(self) -> int:
-        """The floor, and 1 without one: what a run wrote on a disk that is full is cut, its report and text too."""
-        return max(self.bytes_floor, 1)
+    def message(self) -> Message:
+        """The same in the supervisor's words."""
+        return {
+            "folders": [as_text(folder) for folder in self.folders],
+            "bytes": max(self.floors.disk_bytes, 1),  # what a run wrote on a full disk is cut, its report and text too
+            "inodes": INODE_FLOOR,
+            "memory": self.floors.memory_bytes,
+        }
+
+    def shortage_words(self, facts: Message | None) -> str | None:
+        """Say in one line what the supervisor found under its floor; None when that is nothing."""
+        if facts is None:
+            return None
+        free = facts["free"]
+        if facts["kind"] == "memory":
+            return f"free memory is {readable(free)}, under the floor of {readable(self.floors.memory_bytes)}"
+        folder = as_name(facts["folder"])
+        if facts["kind"] == "inodes":
+            return f"{folder} has {free} free inodes, under the floor of {INODE_FLOOR}"
+        if free == 0:
+            return f"{folder} is full: No space left on device"
+        return f"{folder} has {readable(free)} free, under the floor of {readable(self.floors.disk_bytes)}"
 
 
 class SystemDisk:
@@ -42,63 +59,38 @@ class SystemDisk:
     def __init__(self, *, evidence: Path, target: Path, floors: Floors) -> None:
         """Watch the evidence folder, the target's folder (or the folder of a target file) and TMPDIR."""
         folder = target if target.is_dir() else target.parent
-        self._need_bytes = floors.need_bytes
-        self.watched = Watched(
-            folders=_one_a_file_system((evidence, folder, _temporary_folder())),
-            bytes_floor=floors.disk_bytes,
-            memory_floor=floors.memory_bytes,
-        )
+        self._floors = floors
+        folders = _one_a_file_system((evidence, folder, _temporary_folder()))
+        self.watched = Watched(folders=folders, floors=floors)
 
     def shortage(self) -> str | None:
         """Say in one line what is under its floor; None when nothing is."""
-        floors = {"bytes": self.watched.least_bytes, "inodes": self.watched.inodes_floor}
-        for folder, kind, free in _free_in(self.watched.folders):
-            if free < floors[kind]:
-                return shortage_words(self.watched, kind=kind, folder=folder, free=free)
-        memory = psutil.virtual_memory().available
-        if memory < self.watched.memory_floor:
-            return shortage_words(self.watched, kind="memory", folder=None, free=memory)
-        return None
+        return self.watched.shortage_words(shortage_of(self.watched.message, psutil.virtual_memory().available))
 
     def full(self) -> str | None:
         """Say which watched file system, or shared memory (a tmpfs of its own), has nothing left; None when none."""
-        spaces = _free_in((*self.watched.folders, SHARED_MEMORY))
-        return next((f"{folder} is full" for folder, kind, free in spaces if kind == "bytes" and free == 0), None)
+        spaces = _free_bytes((*self.watched.folders, SHARED_MEMORY))
+        return next((f"{folder} is full" for folder, free in spaces if free == 0), None)
 
     def free_bytes(self) -> int:
         """Return the free bytes of the watched file system that has the least."""
-        return min((free for _, free in self._free_spaces()), default=0)
+        return min((free for _, free in _free_bytes(self.watched.folders)), default=0)
 
     def check_need(self) -> None:
         """Raise BlockedError unless every watched file system has the needed bytes free, and the floor on top."""
-        for folder, free in self._free_spaces():
-            if self._need_bytes and free < self._need_bytes + self.watched.bytes_floor:
+        for folder, free in _free_bytes(self.watched.folders):
+            if self._floors.need_bytes and free < self._floors.need_bytes + self._floors.disk_bytes:
                 raise BlockedError(
-                    f"{folder} has {readable(free)} free; needed are {readable(self._need_bytes)}"
-                    f" and the floor of {readable(self.watched.bytes_floor)}",
+                    f"{folder} has {readable(free)} free; needed are {readable(self._floors.need_bytes)}"
+                    f" and the floor of {readable(self._floors.disk_bytes)}",
                     hint="free space there, or set TMPDIR to a folder elsewhere"
                     if folder == _temporary_folder()
                     else "free space there",
                 )
 
-    def _free_spaces(self) -> list[tuple[Path, int]]:
-        return [(folder, free) for folder, kind, free in _free_in(self.watched.folders) if kind == "bytes"]
 
-
-def _free_in(folders: Iterable[Path]) -> Iterator[tuple[Path, str, int]]:
-    """Yield what each folder's file system has free: `bytes`, and `inodes` where it counts them."""
-    return ((folder, kind, free) for folder in folders for kind, free in free_in(str(folder)))
-
-
-def shortage_words(watched: Watched, *, kind: str, folder: Path | None, free: int) -> str:
-    """Say what is under which floor: kind `bytes`, `inodes` or `memory`."""
-    if kind == "memory":
-        return f"free memory is {readable(free)}, under the floor of {readable(watched.memory_floor)}"
-    if kind == "inodes":
-        return f"{folder} has {free} free inodes, under the floor of {watched.inodes_floor}"
-    if free == 0:
-        return f"{folder} is full: No space left on device"
-    return f"{folder} has {readable(free)} free, under the floor of {readable(watched.bytes_floor)}"
+def _free_bytes(folders: Iterable[Path]) -> Iterator[tuple[Path, int]]:
+    return ((folder, free) for folder in folders for kind, free in free_in(as_text(folder)) if kind == "bytes")
 
 
 def readable(size_bytes: int) -> str:

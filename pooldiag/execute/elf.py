@@ -1,7 +1,6 @@
 """What a target is, and the libraries it loads: read from its ELF headers, never by running it."""
 
 import contextlib
-import difflib
 import os
 import platform
 import struct
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from pooldiag.errors import UsageError
+from pooldiag.model.words import nearest
 
 MACHINES = {3: "32-bit x86", 21: "ppc64", 22: "s390x", 40: "32-bit ARM", 62: "x86-64", 183: "AArch64", 243: "RISC-V"}
 _OURS = {"x86_64": 62, "aarch64": 183, "ppc64le": 21, "ppc64": 21, "s390x": 22, "riscv64": 243}
@@ -26,14 +26,16 @@ _TYPES = {1: "an object file that is not linked yet", 4: "a core dump"}
 _PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
 _DT_NEEDED, _DT_STRTAB, _DT_RPATH, _DT_RUNPATH, _DT_FLAGS_1 = 1, 5, 15, 29, 0x6FFFFFFB
 _DF_1_PIE = 0x08000000
-_HEADER = struct.Struct("=16sHHIQQQIHHHHHH")
-_SEGMENT = struct.Struct("=IIQQQQQQ")
+_HEADER = struct.Struct("=16xH14xQ14xHH6x")  # type; program headers: offset in the file, size of one, how many
+_SEGMENT = struct.Struct("=I4xQQ8xQ16x")  # type, offset in the file, address, size in the file
 _TAG = struct.Struct("=qQ")
 _NAME_BYTES = 4096
 _CACHE = Path("/etc/ld.so.cache")
 _CACHE_MAGIC = b"glibc-ld.so.cache1.1"
 _CACHE_HEADER = struct.Struct("=20sIIB3xI12x")
 _CACHE_ENTRY = struct.Struct("=iIIIQ")
+_TRIPLET = f"{platform.machine()}-linux-gnu"
+_FOLDERS = (f"/lib/{_TRIPLET}", f"/usr/lib/{_TRIPLET}", "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")
 _PIECE_BYTES = 4 * 2**20
 _NAMES_IN_HINT = 3
 
@@ -117,9 +119,10 @@ def read_elf(path: Path) -> Elf:
         head = file.read(_HEADER.size)
         _refuse_foreign(head)
         try:
-            fields = _HEADER.unpack(head)
-            segments = list(_segments(_read_at(file.fileno(), fields[5], fields[9] * fields[10]), fields[9]))
-            return _read_dynamic(file.fileno(), fields[1], segments)
+            kind, offset, entry_bytes, entries = _HEADER.unpack(head)
+            table = _read_at(file.fileno(), offset, entry_bytes * entries)
+            starts = range(0, len(table), entry_bytes) if entry_bytes else ()
+            return _read_dynamic(file.fileno(), kind, [_SEGMENT.unpack_from(table, start) for start in starts])
         except (struct.error, OSError, OverflowError) as error:
             raise ElfError("is a damaged ELF file") from error
 
@@ -145,17 +148,15 @@ def _nearest_hint(path: Path) -> str:
         return f"it is a link to {path.readlink()}, which is missing"
     if not folder.is_dir():
         return f"there is no folder {folder} either"
-    near = difflib.get_close_matches(path.name, os.listdir(folder), n=1)
-    return f"did you mean {folder / near[0]}?" if near else f"build it first; {folder} has no name like it"
+    near = nearest(path.name, os.listdir(folder), slip=0.6)
+    return f"did you mean {folder / near}?" if near else f"build it first; {folder} has no name like it"
 
 
 def _directory_hint(path: Path) -> str:
     with contextlib.suppress(OSError):
-        programs = sorted(
-            name for name in os.listdir(path) if (path / name).is_file() and os.access(path / name, os.X_OK)
-        )
+        programs = sorted(file for file in path.iterdir() if file.is_file() and os.access(file, os.X_OK))
         if programs:
-            return f"name a test binary, {' or '.join(str(path / name) for name in programs[:_NAMES_IN_HINT])}"
+            return f"name a test binary, {' or '.join(map(str, programs[:_NAMES_IN_HINT]))}"
     return "name a test binary"
 
 
@@ -193,13 +194,6 @@ def _refuse_unless_program(path: Path, elf: Elf) -> None:
             f"{path} needs the loader {elf.interpreter}, which is not there",
             hint="it was built for another system (musl, another distribution): build it here",
         )
-
-
-def _segments(table: bytes, entry_bytes: int) -> Iterator[tuple[int, int, int, int]]:
-    """Yield (type, offset in the file, address, size in the file) of every program header."""
-    for start in range(0, len(table) if entry_bytes else 0, entry_bytes or 1):
-        kind, _, offset, address, _, size, _, _ = _SEGMENT.unpack_from(table, start)
-        yield kind, offset, address, size
 
 
 def _read_dynamic(descriptor: int, kind: int, segments: list[tuple[int, int, int, int]]) -> Elf:
@@ -256,7 +250,7 @@ def _find_library(name: str, rpath: tuple[str, ...], runpath: tuple[str, ...]) -
     for folder in (*rpath, *asked, *runpath):
         if library := _usable(os.path.join(folder, name)):
             return library
-    candidates = [*cached_libraries().get(name, ()), *(f"{folder}/{name}" for folder in _default_folders())]
+    candidates = [*cached_libraries().get(name, ()), *(f"{folder}/{name}" for folder in _FOLDERS)]
     return next((library for path in candidates if (library := _usable(path))), None)
 
 
@@ -266,12 +260,6 @@ def _usable(path: str) -> Path | None:
         read_elf(library)
         return library
     return None
-
-
-@cache
-def _default_folders() -> tuple[str, ...]:
-    triplet = f"{platform.machine()}-linux-gnu"
-    return (f"/lib/{triplet}", f"/usr/lib/{triplet}", "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")
 
 
 @cache

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"\d+(?=-)", re.ASCII)  # of a run: `07-bypass`
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
-class EvidenceFolder:
+class EvidenceFolder(AbstractContextManager["EvidenceFolder"]):
     """One folder `.pooldiag/<time>-<command>-<target>` with the report, and a folder a run (port `Evidence`).
 
     A ballast file holds blocks that are given up when the disk is full, so that the report is saved all
@@ -40,7 +40,8 @@ class EvidenceFolder:
         with blocking("cannot make an evidence folder", home):
             home.mkdir(parents=True, exist_ok=True)
             with undisturbed(home):
-                _ignore_in_git(home)
+                with contextlib.suppress(FileExistsError), (home / ".gitignore").open("x", encoding="utf-8") as file:
+                    file.write("*\n")
                 self.path = _make_new(home, name)
             self._open()
 
@@ -60,10 +61,8 @@ class EvidenceFolder:
         self._there = {entry.name for entry in os.scandir(self.path) if entry.is_dir(follow_symlinks=False)}
         self._ballast = self.path / "ballast"
         self.give_up_ballast()  # a killed diagnosis left its own
-        _allocate(self._ballast, BALLAST_BYTES)
-
-    def __enter__(self) -> Self:
-        return self
+        with self._ballast.open("xb") as file:
+            os.posix_fallocate(file.fileno(), 0, BALLAST_BYTES)  # real blocks, unlike a file that was only made longer
 
     def __exit__(self, *_: object) -> None:
         self.give_up_ballast()
@@ -91,20 +90,16 @@ class EvidenceFolder:
     def run_folder(self, run: str) -> Path:
         """Make and return the folder of a run, with an empty `out` in it; a run has one folder, once.
 
-        One of an interrupted diagnosis (its listing, say) is moved aside.
+        One of an interrupted diagnosis (its listing, say) is moved aside, so that nothing of it is lost.
         """
         folder = self.path / run
         with blocking("cannot make the folder of a run", folder):
-            self._move_aside(folder)
+            if folder.name in self._there:
+                free = (folder.with_name(f"{folder.name}.before-{number}") for number in count(1))
+                folder.rename(next(path for path in free if not path.exists()))
+                self._there.remove(folder.name)
             (folder / "out").mkdir(parents=True)
         return folder
-
-    def _move_aside(self, folder: Path) -> None:
-        """Rename a folder that an interrupted diagnosis made, so that nothing of it is lost."""
-        if folder.name in self._there:
-            free = (folder.with_name(f"{folder.name}.before-{number}") for number in count(1))
-            folder.rename(next(path for path in free if not path.exists()))
-            self._there.remove(folder.name)
 
     def put(self, path: Path, content: bytes) -> None:
         """Write a file that a run reads, below the folder of that run."""
@@ -161,11 +156,6 @@ def _is_unfinished(folder: Path) -> bool:
     return not isinstance(report, dict) or report.get("partial") is not False
 
 
-def _ignore_in_git(home: Path) -> None:
-    with contextlib.suppress(FileExistsError), (home / ".gitignore").open("x", encoding="utf-8") as file:
-        file.write("*\n")
-
-
 def _make_new(home: Path, name: str) -> Path:
     """Make a folder that was not there: two diagnoses that start in the same second get one each."""
     for number in count(1):
@@ -174,14 +164,6 @@ def _make_new(home: Path, name: str) -> Path:
             path.mkdir()
             return path
     raise AssertionError  # count() has no end
-
-
-def _allocate(path: Path, size_bytes: int) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        os.posix_fallocate(descriptor, 0, size_bytes)  # real blocks, unlike a file that was only made longer
-    finally:
-        os.close(descriptor)
 
 
 def _replace(path: Path, text: str) -> None:

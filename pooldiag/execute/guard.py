@@ -10,7 +10,6 @@ class GuardedExecutor:
     """Any executor, behind the disk check (port `Executor`)."""
 
     def __init__(self, executor: Executor, disk: Disk) -> None:
-        """Take the executor that runs, and the disk that is looked at."""
         self._executor = executor
         self._disk = disk
 

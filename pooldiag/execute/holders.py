@@ -3,7 +3,6 @@
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,16 +12,8 @@ COMMAND_CHARACTERS = 200
 _OWNER_FIELD = 5  # `lock: 1: FLOCK  ADVISORY  WRITE 8595 fe:00:2180182 0 EOF`
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
-    """A process with a descriptor that holds the lock; `owner` is the pid that once took it."""
-
-    pid: int
-    owner: int
-
-
-def holders(path: Path) -> tuple[Holder, ...]:
-    """Find the processes whose descriptors hold an flock on this file, the oldest first.
+def holders(path: Path) -> dict[int, int]:
+    """Find the processes whose descriptors hold an flock on this file, the oldest first: each with who once took it.
 
     A descriptor is inherited with its lock: /proc/locks names who took it, dead or not, and only
     /proc/PID/fdinfo shows who still holds it. Processes of other users show neither to us.
@@ -30,10 +21,10 @@ def holders(path: Path) -> tuple[Holder, ...]:
     try:
         wanted = os.stat(path)
     except OSError:
-        return ()
+        return {}
     found = {pid: owner for pid in psutil.pids() for owner in _owners(pid, wanted)}
     living = sorted((since, pid) for pid in found if (since := _started(pid)) is not None)
-    return tuple(Holder(pid=pid, owner=found[pid]) for _, pid in living)
+    return {pid: found[pid] for _, pid in living}
 
 
 def holder_words(path: Path) -> str | None:
@@ -44,15 +35,14 @@ def holder_words(path: Path) -> str | None:
     found = holders(path)
     if not found:
         return _owner_words(path)
-    first = next((holder for holder in found if holder.pid == holder.owner), found[0])
-    words = _process_words(first.pid)
-    if first.owner != first.pid:
-        words += f", lock taken by pid {first.owner}" + ("" if psutil.pid_exists(first.owner) else ", which is gone")
+    pid = next((pid for pid, owner in found.items() if pid == owner), next(iter(found)))
+    words = _process_words(pid)
+    if (owner := found[pid]) != pid:
+        words += f", lock taken by pid {owner}" + ("" if psutil.pid_exists(owner) else ", which is gone")
     return words + (f", and {len(found) - 1} more" if len(found) > 1 else "")
 
 
 def _process_words(pid: int) -> str:
-    """Say what a process is, whose, and since when."""
     try:
         process = psutil.Process(pid)
         since = datetime.fromtimestamp(process.create_time(), UTC).astimezone()

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -91,22 +91,17 @@ def interruptible() -> Iterator[Interrupts]:
 
     Outside the main thread, where Python takes no signals, there are never any.
     """
-    interrupts = Interrupts()
-    is_main = threading.current_thread() is threading.main_thread()
-    try:
-        with (
-            _read_elsewhere(interrupts) if is_main else nullcontext(),
-            _handled(interrupts, SIGNALS if is_main else ()),
-        ):
-            yield interrupts
-    finally:
-        interrupts.close()
+    with closing(Interrupts()) as interrupts, ExitStack() as stack:
+        if threading.current_thread() is threading.main_thread():
+            stack.enter_context(_read_elsewhere(interrupts))
+            stack.enter_context(_handled(interrupts))
+        yield interrupts
 
 
 @contextmanager
-def _handled(interrupts: Interrupts, numbers: tuple[signal.Signals, ...]) -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in numbers}
-    if before.get(signal.SIGHUP) is signal.SIG_IGN:
+def _handled(interrupts: Interrupts) -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    if before[signal.SIGHUP] is signal.SIG_IGN:
         del before[signal.SIGHUP]
     for number in before:
         signal.signal(number, interrupts.note)

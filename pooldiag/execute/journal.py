@@ -6,10 +6,10 @@ import json
 import os
 import threading
 import time
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from pooldiag.errors import BlockedError, UsageError
 from pooldiag.execute.evidence import JOURNAL, blocking
@@ -25,16 +25,7 @@ LOOK_SECONDS = 0.05
 Entry = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Began:
-    """A run that began, and on which start of the machine."""
-
-    key: str
-    repeat: int
-    boot: str | None
-
-
-class Journal:
+class Journal(AbstractContextManager["Journal"]):
     """JSON lines that are only ever added, beside the report (port `Memo`); any thread may ask and add.
 
     A line that is torn or damaged is passed over: that run is made again. One pooldiag at a time has a
@@ -50,7 +41,7 @@ class Journal:
         self.path = folder / JOURNAL
         self._adding = threading.Lock()
         self._boot = boot_id()
-        self._began: dict[str, _Began] = {}
+        self._began: dict[str, tuple[tuple[str, int], str | None]] = {}  # what was asked for, and on which boot
         self._ended: set[str] = set()
         self._places: dict[tuple[str, int], tuple[int, int]] = {}
         with undisturbed(folder), blocking("cannot open the journal", self.path):
@@ -66,9 +57,6 @@ class Journal:
             self.close()
             raise
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
@@ -82,24 +70,19 @@ class Journal:
 
     def recall(self, key: str, repeat: int) -> Outcome | None:
         """Return the outcome of a run that was finished, the last one of this key and repeat; None without one."""
-        place = self._places.get((key, repeat))
-        if place is None:
-            return None
-        start, length = place
+        start, length = self._places.get((key, repeat), (0, 0))
         entry = _entry(os.pread(self.descriptor, length, start))
         return None if entry is None else _outcome(entry)
 
     def lost(self, key: str, repeat: int) -> tuple[str, ...]:
         """Return the ids of the runs of this key and repeat that began and never finished, the oldest first."""
-        wanted = (key, repeat)
-        return tuple(
-            run for run, began in self._began.items() if (began.key, began.repeat) == wanted and run not in self._ended
-        )
+        began = (run for run, (asked, _) in self._began.items() if asked == (key, repeat))
+        return tuple(run for run in began if run not in self._ended)
 
     def died_with_machine(self, run: str) -> bool:
         """Tell whether the machine was started again since a run began."""
-        began = self._began.get(run)
-        return began is not None and None not in {began.boot, self._boot} and began.boot != self._boot
+        _, boot = self._began.get(run, (None, None))
+        return None not in {boot, self._boot} and boot != self._boot
 
     def started(self, run: str, key: str, repeat: int) -> None:
         """Mark a run as begun, on the disk before it begins."""
@@ -111,7 +94,10 @@ class Journal:
 
     def finished(self, key: str, repeat: int, outcome: Outcome) -> None:
         """Keep the outcome of a run: safe from a kill at once, and from the machine's end when the next one begins."""
-        self._add({"is": "finished", "run": outcome.run, "key": key, "repeat": repeat, "outcome": _builtins(outcome)})
+        import msgspec  # noqa: PLC0415 - some milliseconds, only where something was run
+
+        words = msgspec.to_builtins(outcome, enc_hook=os.fspath)
+        self._add({"is": "finished", "run": outcome.run, "key": key, "repeat": repeat, "outcome": words})
 
     def _add(self, entry: Entry) -> None:
         """Add a line, on the disk before this returns but for outcomes; BlockedError when it finds no room."""
@@ -142,7 +128,7 @@ class Journal:
         with os.fdopen(os.dup(self.descriptor), "rb") as file:
             for line in file:
                 if (entry := _entry(line)) is not None:
-                    is_ours |= _opens(entry, self.path)
+                    is_ours |= entry.get("is") == "opened"
                     self._take_in(entry, start, len(line))
                 start += len(line)
                 is_empty &= not line.endswith(b"\n")
@@ -150,10 +136,15 @@ class Journal:
             raise UsageError(f"{self.path} is no journal of pooldiag", hint="begin anew, without --resume")
 
     def _take_in(self, entry: Entry, start: int, length: int) -> None:
-        """Learn from a line what it says, if anything."""
+        """Learn from a line what it says, if anything; UsageError when another version wrote it."""
         match entry:
+            case {"is": "opened"} if entry.get("schema") != SCHEMA:
+                raise UsageError(
+                    f"{self.path} was written by another version of pooldiag",
+                    hint="begin anew, without --resume, or use that one",
+                )
             case {"is": "began", "run": str(run), "key": str(key), "repeat": int(repeat), "boot": str() | None as boot}:
-                self._began[run] = _Began(key=key, repeat=repeat, boot=boot)
+                self._began[run] = (key, repeat), boot
             case {"is": "given-up", "run": str(run)}:
                 self._ended.add(run)
             case {"is": "finished", "run": str(run), "key": str(key), "repeat": int(repeat)} if _outcome(entry):
@@ -166,7 +157,7 @@ def _lock(descriptor: int, path: Path, wait_seconds: float) -> None:
     deadline = time.monotonic() + wait_seconds
     while not _try_lock(descriptor):
         words = holder_words(path)
-        living = words is not None and any(holder.pid == holder.owner for holder in holders(path))
+        living = words is not None and any(pid == owner for pid, owner in holders(path).items())
         if living or time.monotonic() >= deadline:
             raise BlockedError(
                 f"another pooldiag is at work in {path.parent}: {words or 'its journal is locked'}",
@@ -211,24 +202,6 @@ def _entry(line: bytes) -> Entry | None:
     except (ValueError, RecursionError):
         return None
     return entry if isinstance(entry, dict) else None
-
-
-def _opens(entry: Entry, path: Path) -> bool:
-    """Tell whether a line says that a journal begins or goes on; UsageError when another version wrote it."""
-    if entry.get("is") != "opened":
-        return False
-    if entry.get("schema") != SCHEMA:
-        raise UsageError(
-            f"{path} was written by another version of pooldiag", hint="begin anew, without --resume, or use that one"
-        )
-    return True
-
-
-def _builtins(outcome: Outcome) -> object:
-    """Turn an outcome into what JSON has."""
-    import msgspec  # noqa: PLC0415 - some milliseconds, only where something was run
-
-    return msgspec.to_builtins(outcome, enc_hook=os.fspath)
 
 
 def _outcome(entry: Entry) -> Outcome | None:

@@ -3,7 +3,10 @@
 import contextlib
 import os
 import stat
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
@@ -18,7 +21,61 @@ LINE_BYTES = 2**16
 READ_BYTES = 256 * 2**20
 MOST_ENTRIES = 2000
 HASHED_BYTES = 64 * 2**20  # a larger library is known by size, time and inode alone
+PIECE_BYTES = 2**18
+PIECES_A_LOOK = 64  # so that a report that grows without end does not keep us from looking at anything else
 _IGNORED = frozenset({".git", ".pooldiag", "__pycache__"})
+
+
+class Tail(AbstractContextManager["Tail"]):
+    """The report of one run, handed on in pieces until it is enough."""
+
+    def __init__(self, path: Path | None, sink: Callable[[bytes], None], enough: Callable[[], bool]) -> None:
+        """Take the file, which need not be there yet, who gets the pieces, and who says that it is enough."""
+        self.has_enough = False
+        self._path = path
+        self._sink = sink
+        self._enough = enough
+        self._descriptor: int | None = None
+        self._left_bytes = sys.maxsize
+
+    def __exit__(self, *_: object) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether there is anything to look for."""
+        return self._path is not None and not self.has_enough
+
+    def end_at(self, size_bytes: int) -> None:
+        """Take the report as it is now: what somebody appends later does not belong to it."""
+        position = 0 if self._descriptor is None else os.lseek(self._descriptor, 0, os.SEEK_CUR)
+        self._left_bytes = max(0, size_bytes - position)
+
+    def read_some(self) -> bool:
+        """Hand on what is new, up to a bound and until it is enough; return whether it is."""
+        for _ in range(PIECES_A_LOOK):
+            if self.has_enough or not self._hand_on():
+                break
+            self.has_enough = self._enough()
+        return self.has_enough
+
+    def read_rest(self) -> None:
+        """Hand on everything that is left, also behind what was enough."""
+        while self._hand_on():
+            pass
+
+    def _hand_on(self) -> bool:
+        """Hand on one piece; return whether there was one."""
+        if self._descriptor is None and self._path is not None:
+            self._descriptor = open_regular(self._path)  # None: it is not there yet
+        if self._descriptor is None:
+            return False
+        piece = os.read(self._descriptor, min(PIECE_BYTES, self._left_bytes))
+        self._left_bytes -= len(piece)
+        if piece:
+            self._sink(piece)
+        return bool(piece)
 
 
 class LocalFiles:
@@ -125,14 +182,15 @@ class LocalFiles:
             for folder in folders:
                 for entry in _scan(folder, left):
                     left -= 1
+                    name = entry.name if depth == 0 else f"{folder.name}/{entry.name}"
                     if entry.is_dir(follow_symlinks=False):
-                        below += [Path(entry.path)] if self._is_looked_into(entry) else []
-                    elif stamp := _stamp_of_entry(entry):
-                        yield (entry.name if depth == 0 else f"{folder.name}/{entry.name}"), stamp
+                        if entry.name not in _IGNORED and Path(entry.path) != self._evidence:
+                            below.append(Path(entry.path))
+                    else:
+                        with contextlib.suppress(OSError):
+                            # The stamp of the entry itself: a link that leads elsewhere now is a change.
+                            yield name, FileStamp.of(entry.stat(follow_symlinks=False))
             folders = below
-
-    def _is_looked_into(self, entry: os.DirEntry[str]) -> bool:
-        return entry.name not in _IGNORED and Path(entry.path) != self._evidence
 
 
 def _lines(file: BinaryIO, left: int) -> Iterator[bytes]:
@@ -165,14 +223,7 @@ def _read_a_little(path: Path) -> None:
 
 def _scan(folder: Path, limit: int) -> Iterator[os.DirEntry[str]]:
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        yield from (entry for _, entry in zip(range(limit), entries, strict=False))
-
-
-def _stamp_of_entry(entry: os.DirEntry[str]) -> FileStamp | None:
-    """Return the stamp of the entry itself: a link that leads elsewhere now is a change."""
-    with contextlib.suppress(OSError):
-        return FileStamp.of(entry.stat(follow_symlinks=False))
-    return None
+        yield from islice(entries, limit)
 
 
 def open_regular(path: Path) -> int | None:

@@ -37,10 +37,8 @@ def boot_id() -> str | None:
 def nvidia_gpus(driver: Path) -> tuple[str, ...]:
     """Name the GPUs that the driver's folder in /proc lists, each with the driver's version."""
     version = re.search(r"\b\d+\.\d+(\.\d+)*\b", _text(driver / "version"))
-    models = [
-        re.search(r"^Model:\s*(.+?)\s*$", _text(path), re.MULTILINE)
-        for path in sorted(driver.glob("gpus/*/information"))
-    ]
+    paths = sorted(driver.glob("gpus/*/information"))
+    models = [re.search(r"^Model:\s*(.+?)\s*$", _text(path), re.MULTILINE) for path in paths]
     suffix = f", driver {version.group()}" if version else ""
     return tuple(model.group(1) + suffix for model in models if model)
 
@@ -59,26 +57,22 @@ def age_seconds(path: Path) -> float:
 def commit_of(folder: Path) -> str | None:
     """Return the git commit that a folder is at, with `+changes` when tracked files differ; None outside git."""
     commit = _git(folder, "rev-parse", "--verify", "HEAD")
-    if not commit:
-        return None
-    changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
-    return commit + ("+changes" if changed else "")
+    changed = commit and _git(folder, "status", "--porcelain", "--untracked-files=no")
+    return f"{commit}+changes" if changed else commit or None
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
     """Return what git prints, None when it fails, is not there or takes too long (on a network folder, say)."""
     with contextlib.suppress(OSError, subprocess.SubprocessError):
-        return subprocess.run(
+        return subprocess.check_output(
             ["git", "-C", str(folder), *arguments],
             env=os.environ | {"GIT_OPTIONAL_LOCKS": "0"},
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             timeout=GIT_SECONDS,
-            check=True,
             text=True,
             errors="replace",
-        ).stdout.strip()
+        ).strip()
     return None
 
 

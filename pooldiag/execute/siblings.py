@@ -7,7 +7,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Container
 
-from pooldiag.execute.supervisor import Process, become_subreaper, descendants, send
+from pooldiag.execute.supervisor import become_subreaper, descendants, send
 
 ProcessIdentity = tuple[int, int]
 """A pid, and when that process was started."""
@@ -55,23 +55,22 @@ class Siblings:
             self._pids.discard(pid)
 
     def kill_orphans(self, strangers: Container[ProcessIdentity]) -> bool:
-        """Kill what the kernel handed to us from dead supervisors; return whether there was anything."""
+        """Kill what the kernel handed to us from dead supervisors; return whether there was anything.
+
+        These are descendants in other sessions than ours, below no living supervisor: processes of runs.
+        """
+        session = os.getsid(0)
         with self._changing:
-            orphans = self._orphans(strangers)
+            orphans = [
+                process
+                for process in descendants(os.getpid(), without=self._pids)
+                if process.session != session and (process.pid, process.started) not in strangers
+            ]
             for process in orphans:
                 send(process.pid, signal.SIGKILL)
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(process.pid, os.WNOHANG)
         return bool(orphans)
-
-    def _orphans(self, strangers: Container[ProcessIdentity]) -> list[Process]:
-        """Find descendants in other sessions than ours, below no living supervisor: processes of runs."""
-        session = os.getsid(0)
-        return [
-            process
-            for process in descendants(os.getpid(), without=self._pids)
-            if process.session != session and (process.pid, process.started) not in strangers
-        ]
 
 
 SIBLINGS = Siblings()

@@ -17,24 +17,30 @@ from typing import NoReturn, Self
 
 from pooldiag.errors import BlockedError, InterruptedRunError, LockTimeoutError, RunLostError
 from pooldiag.execute import supervisor as supervisor_program
-from pooldiag.execute.disk import Watched, shortage_words
+from pooldiag.execute.disk import Watched
 from pooldiag.execute.guard import not_run
 from pooldiag.execute.holders import holder_words
 from pooldiag.execute.interrupts import Interrupts
+from pooldiag.execute.local_files import Tail
 from pooldiag.execute.siblings import SIBLINGS
-from pooldiag.execute.supervisor import KILL_SECONDS, Message
-from pooldiag.execute.tail import Tail
+from pooldiag.execute.supervisor import KILL_SECONDS, Message, as_name, as_text
 from pooldiag.model.events import LockHeld, LockWait
 from pooldiag.model.reports import LockReport
 from pooldiag.model.runs import Completed, Ending, Leftover, RunRequest, Stream
 from pooldiag.model.settings import LockSettings
 from pooldiag.model.signals import signal_name
-from pooldiag.ports import Clock, Progress
+from pooldiag.ports import Progress
 
 TAIL_SECONDS = 0.05
 LOCK_NEWS_SECONDS = 1.0
 SLACK_SECONDS = 60.0  # beyond every limit of its own: a supervisor that is silent so long hangs
 HURRY = 2  # interrupts after which nothing is waited for
+_ENDED_BY_US = {
+    "enough": Ending.ENOUGH,
+    "timeout": Ending.TIMED_OUT,
+    "asked": Ending.INTERRUPTED,
+    "shortage": Ending.STOPPED,
+}
 
 
 class SupervisorEndedError(BlockedError):
@@ -49,7 +55,6 @@ class Supervisor:
     """
 
     def __init__(self, interrupts: Interrupts | None = None, *, kept: tuple[int, ...] = ()) -> None:
-        """Take the interrupts that shall wake a wait, and what the supervisor shall keep open."""
         self.interrupts = Interrupts() if interrupts is None else interrupts
         self.grace_seconds = 0.0  # of the current run
         self.turn = threading.RLock()  # whoever works with it has it
@@ -61,7 +66,6 @@ class Supervisor:
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        """Start the supervisor."""
         self._strangers = SIBLINGS.enter()
         self._bell = self.interrupts.bell()
         self._errors = os.memfd_create("errors")  # not a file on a disk that may be full
@@ -69,7 +73,6 @@ class Supervisor:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End what runs, and the supervisor."""
         self._is_over = True
         self._bell.ring()
         try:
@@ -143,8 +146,11 @@ class Supervisor:
             return
         process, self._process = self._process, None
         os.close(self._input)  # its end of file is what ends the supervisor
+        deadline = time.monotonic() + self.grace_seconds + KILL_SECONDS + SLACK_SECONDS
         try:
-            self._wait_for_end()
+            while time.monotonic() < deadline and self.interrupts.count < HURRY:
+                if self._output in self._ready(1.0) and not os.read(self._output, 2**16):
+                    break  # it has closed its events, which it does by ending
         finally:
             os.close(self._output)
             self._kill_rest(process)
@@ -162,13 +168,6 @@ class Supervisor:
         ready = [descriptor for descriptor, _ in poll.poll(max(0, seconds * 1000))]
         self._bell.drain()
         return ready
-
-    def _wait_for_end(self) -> None:
-        """Wait until the supervisor has closed its events, which it does by ending."""
-        deadline = time.monotonic() + self.grace_seconds + KILL_SECONDS + SLACK_SECONDS
-        while time.monotonic() < deadline and self.interrupts.count < HURRY:
-            if self._output in self._ready(1.0) and not os.read(self._output, 2**16):
-                return
 
     def _bury(self, process: subprocess.Popen[bytes]) -> NoReturn:
         """End what a dead supervisor left, and raise."""
@@ -242,25 +241,14 @@ class SupervisedExecutor:
                 return self._checked(event)
             if event is not None and event["is"] == "leftovers":
                 tail.end_at(event["report_bytes"])
-            passed_on = self._pass_on(passed_on)
-            self._read_some(tail)
+            if (count := self._supervisor.interrupts.count) != passed_on:
+                self._supervisor.send("end", hard=count >= HURRY)  # for every new interrupt, the second without grace
+                passed_on = count
+            if tail.is_wanted and tail.read_some():
+                self._supervisor.send("enough")
         raise BlockedError(
             f"the supervisor that starts the runs (pid {self._supervisor.pid}) is silent", hint="run the command again"
         )
-
-    def _read_some(self, tail: Tail) -> None:
-        """Read on in the report, and have the run ended once that is enough."""
-        if tail.is_wanted:
-            tail.read_some()
-            if tail.has_enough:
-                self._supervisor.send("enough")
-
-    def _pass_on(self, before: int) -> int:
-        """Ask the supervisor to end the run for every new interrupt, the second time without grace."""
-        count = self._supervisor.interrupts.count
-        if count != before:
-            self._supervisor.send("end", hard=count >= HURRY)
-        return count
 
     def _checked(self, event: Message) -> Message:
         """Refuse to go on after a run whose processes could not be ended, or that ended with the supervisor."""
@@ -281,13 +269,12 @@ class SupervisedExecutor:
 class SupervisedLock:
     """The lock files, held by the supervisor and everything it runs (port `DeviceLock`)."""
 
-    def __init__(self, supervisor: Supervisor, settings: LockSettings, *, progress: Progress, clock: Clock) -> None:
+    def __init__(self, supervisor: Supervisor, settings: LockSettings, *, progress: Progress) -> None:
         """Take the supervisor, started, the files with the bound of the wait, and who watches."""
         self._supervisor = supervisor
         self._paths = tuple(sorted({Path(os.path.abspath(path)) for path in settings.paths}))
         self._limit_seconds = settings.wait_seconds
         self._progress = progress
-        self._clock = clock
         self._waited_seconds = 0.0
         self._held_since: float | None = None
         self._held_seconds = 0.0
@@ -317,21 +304,18 @@ class SupervisedLock:
         """Say how long the lock was waited for and held so far; None without a lock."""
         if not self._paths:
             return None
-        held = 0.0 if self._held_since is None else self._clock.monotonic() - self._held_since
-        return LockReport(
-            paths=self._paths, waited_seconds=self._waited_seconds, held_seconds=self._held_seconds + held
-        )
+        held = self._held_seconds + (0.0 if self._held_since is None else time.monotonic() - self._held_since)
+        return LockReport(paths=self._paths, waited_seconds=self._waited_seconds, held_seconds=held)
 
     def _take(self) -> None:
-        began = self._clock.monotonic()
-        paths = [_text(path) for path in self._paths]
-        self._supervisor.send("lock", paths=paths, seconds=self._limit_seconds)
+        began = time.monotonic()
+        self._supervisor.send("lock", paths=[*map(as_text, self._paths)], seconds=self._limit_seconds)
         try:
             self._wait_for_lock(began)
         finally:
-            waited = self._clock.monotonic() - began
+            waited = time.monotonic() - began
             self._waited_seconds += waited
-        self._held_since = self._clock.monotonic()
+        self._held_since = time.monotonic()
         self._progress.notice(LockHeld(paths=self._paths, waited_seconds=waited))
 
     def _wait_for_lock(self, began: float) -> None:
@@ -341,12 +325,15 @@ class SupervisedLock:
             if event is not None and event["is"] == "locked":
                 return
             if event is not None:
-                path = _path(event["path"])
+                path = Path(as_name(event["path"]))
                 self._refuse(event, path, holder)
-            self._stop_if_interrupted()
+            if self._supervisor.interrupts.count:
+                self._supervisor.close()
+                raise InterruptedRunError("interrupted while waiting for the lock; nothing ran")
             holder = holder_words(path) or holder
-            seconds = self._clock.monotonic() - began
-            wait = LockWait(path=path, seconds=seconds, limit_seconds=self._limit_seconds, holder=holder)
+            wait = LockWait(
+                path=path, seconds=time.monotonic() - began, limit_seconds=self._limit_seconds, holder=holder
+            )
             self._progress.notice(wait)
 
     def _refuse(self, event: Message, path: Path, holder: str | None) -> None:
@@ -364,11 +351,6 @@ class SupervisedLock:
         if event["is"] == "cancelled":
             raise BlockedError("the supervisor was ended while it waited for the lock", hint="run the command again")
 
-    def _stop_if_interrupted(self) -> None:
-        if self._supervisor.interrupts.count:
-            self._supervisor.close()
-            raise InterruptedRunError("interrupted while waiting for the lock; nothing ran")
-
     def _release(self) -> None:
         self._count_held()
         if self._supervisor.pid is None:
@@ -382,7 +364,7 @@ class SupervisedLock:
 
     def _count_held(self) -> None:
         if self._held_since is not None:
-            self._held_seconds += self._clock.monotonic() - self._held_since
+            self._held_seconds += time.monotonic() - self._held_since
             self._held_since = None
 
 
@@ -390,39 +372,34 @@ def _run_message(request: RunRequest, watched: Watched) -> Message:
     """Put a request in the supervisor's words; the environment is ours with the request's changes."""
     environment = request.environment.apply(dict(os.environ))
     return {
-        "argv": [_text(word) for word in request.argv],
-        "env": [(_text(name), _text(value)) for name, value in environment.items()],
-        "cwd": _text(request.directory),
-        "report": None if request.report is None else _text(request.report),
-        "stdout": _text(request.folder / "stdout"),
-        "stderr": _text(request.folder / "stderr"),
+        "argv": [as_text(word) for word in request.argv],
+        "env": [(as_text(name), as_text(value)) for name, value in environment.items()],
+        "cwd": as_text(request.directory),
+        "report": None if request.report is None else as_text(request.report),
+        "stdout": as_text(request.folder / "stdout"),
+        "stderr": as_text(request.folder / "stderr"),
         "timeout": request.limits.timeout_seconds,
         "grace": request.limits.grace_seconds,
         "cap": request.limits.stream_bytes,
-        "watch": {
-            "folders": [_text(folder) for folder in watched.folders],
-            "bytes": watched.least_bytes,
-            "inodes": watched.inodes_floor,
-            "memory": watched.memory_floor,
-        },
+        "watch": watched.message,
     }
 
 
 def _completed(request: RunRequest, event: Message, watched: Watched) -> Completed:
-    """Read the end of a run."""
     reason = event["reason"]
     if reason == "not-started":
         return not_run(request, Ending.NOT_STARTED, stopped_by=_exec_problem(request, event))
     status: int | None = event["status"]
-    short = _shortage(event["shortage"], watched)
+    signal = -status if status is not None and status < 0 else None
+    short = watched.shortage_words(event["shortage"])
     stdout, stderr = (
         Stream(path=request.folder / name, size_bytes=size, dropped_from=start, dropped_bytes=length)
         for name, (size, start, length) in zip(("stdout", "stderr"), event["streams"], strict=True)
     )
     return Completed(
-        ending=_ending(reason, status),
-        exit_code=status if status is not None and status >= 0 else None,
-        signal=-status if status is not None and status < 0 else None,
+        ending=_ENDED_BY_US.get(reason) or (Ending.EXITED if signal is None else Ending.SIGNALLED),
+        exit_code=None if signal else status,
+        signal=signal,
         stopped_by=short,
         shortage=short,
         seconds=event["seconds"],
@@ -434,40 +411,12 @@ def _completed(request: RunRequest, event: Message, watched: Watched) -> Complet
     )
 
 
-def _ending(reason: str | None, status: int | None) -> Ending:
-    by_us = {
-        "enough": Ending.ENOUGH,
-        "timeout": Ending.TIMED_OUT,
-        "asked": Ending.INTERRUPTED,
-        "shortage": Ending.STOPPED,
-    }
-    if reason in by_us:
-        return by_us[reason]
-    return Ending.SIGNALLED if status is not None and status < 0 else Ending.EXITED
-
-
-def _shortage(facts: Message | None, watched: Watched) -> str | None:
-    if facts is None:
-        return None
-    folder = None if facts["folder"] is None else _path(facts["folder"])
-    return shortage_words(watched, kind=facts["kind"], folder=folder, free=facts["free"])
-
-
 def _exec_problem(request: RunRequest, event: Message) -> str:
     """Say why the system did not start it. A missing `#!` interpreter reads like a missing file: tell them apart."""
     program = request.argv[0]
-    path = os.fsdecode(event["path"].encode("latin-1")) or program
+    path = as_name(event["path"]) or program
     if path != program:  # the working directory, or a file for the output
         return f"cannot start {program}: {path}: {event['text']}"
     if event["errno"] == errno.ENOENT and (request.directory / program).is_file():
         return f"cannot execute {program}: the interpreter that it names is not there"
     return f"cannot execute {program}: {event['text']}"
-
-
-def _text(name: str | Path) -> str:
-    """Carry the exact bytes of a name as Latin-1 text."""
-    return os.fsencode(name).decode("latin-1")
-
-
-def _path(text: str) -> Path:
-    return Path(os.fsdecode(text.encode("latin-1")))

@@ -38,6 +38,7 @@ CONFLICT_EXIT_CODE = 75
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_GET_CHILD_SUBREAPER = 37
 _KEEP_SIZE_AND_PUNCH_HOLE = 0x01 | 0x02
+_ENDING = frozenset({signal.SIGTERM, signal.SIGHUP, signal.SIGINT})
 _libc = ctypes.CDLL(None, use_errno=True)
 
 Message = dict[str, Any]
@@ -105,13 +106,6 @@ def become_subreaper(*, wanted: bool = True) -> bool:
     return bool(before.value)
 
 
-def punch(descriptor: int, start: int, length: int) -> bool:
-    """Give the blocks of a file's middle back to the disk; False where the file system cannot."""
-    return bool(
-        _libc.fallocate(descriptor, _KEEP_SIZE_AND_PUNCH_HOLE, ctypes.c_int64(start), ctypes.c_int64(length)) == 0
-    )
-
-
 def tell(event: str, **facts: object) -> None:
     """Write one event. A pooldiag that is gone cannot read it: its end is noticed on stdin."""
     line = json.dumps({"is": event, **facts}) + "\n"
@@ -130,7 +124,7 @@ class Control:
         for descriptor in (self._signals, wakeup):
             os.set_blocking(descriptor, False)
         signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
-        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        for number in (signal.SIGCHLD, *_ENDING):
             signal.signal(number, lambda *_: None)  # the byte in the pipe is what counts
         self._poll = select.poll()
         self._poll.register(0, select.POLLIN)
@@ -140,7 +134,7 @@ class Control:
         """Sleep until something happens, at most so long."""
         for descriptor, _ in self._poll.poll(None if seconds is None else math.ceil(max(0.0, seconds) * 1000)):
             if descriptor == self._signals:
-                self._read_signals()
+                self.gone |= not _ENDING.isdisjoint(os.read(self._signals, 4096))
             else:
                 self._read_messages()
 
@@ -149,10 +143,6 @@ class Control:
         taken = list(self.messages)
         self.messages.clear()
         return taken
-
-    def _read_signals(self) -> None:
-        ending = {signal.SIGTERM, signal.SIGHUP, signal.SIGINT}
-        self.gone |= not ending.isdisjoint(os.read(self._signals, 4096))
 
     def _read_messages(self) -> None:
         piece = os.read(0, 2**16)
@@ -180,7 +170,8 @@ class CappedStream:
         end = (self._size - (self._cap - self._head)) // BLOCK_BYTES * BLOCK_BYTES
         due = end - self._dropped_to
         if self._can_punch and self._size > self._cap and due >= (1 if finally_ else PUNCH_BYTES):
-            self._can_punch = punch(self.descriptor, self._dropped_to, due)
+            middle = ctypes.c_int64(self._dropped_to), ctypes.c_int64(due)
+            self._can_punch = _libc.fallocate(self.descriptor, _KEEP_SIZE_AND_PUNCH_HOLE, *middle) == 0
             self._dropped_to += due if self._can_punch else 0
         return self._size - before >= PUNCH_BYTES
 
@@ -190,33 +181,31 @@ class CappedStream:
         return [self._size, self._head if dropped else 0, dropped]
 
 
-class ResourceWatch:
-    """Free space and memory, looked at once a second while a run goes on."""
-
-    def __init__(self, watched: Message) -> None:
-        self._folders = [path.encode("latin-1") for path in watched["folders"]]
-        self._floors = watched
-        self.due = time.monotonic() + RESOURCE_SECONDS
-
-    def shortage(self) -> Message | None:
-        """Return what is under its floor, where it is time to look again."""
-        if time.monotonic() < self.due:
-            return None
-        self.due = time.monotonic() + RESOURCE_SECONDS
-        for folder in self._folders:
-            for kind, free in free_in(folder):
-                if free < self._floors[kind]:
-                    return {"kind": kind, "folder": folder.decode("latin-1"), "free": free}
-        memory = available_memory()
-        if memory is not None and memory < self._floors["memory"]:
-            return {"kind": "memory", "folder": None, "free": memory}
-        return None
+def as_text(name: str | bytes | os.PathLike[str]) -> str:
+    """Carry the exact bytes of a name as Latin-1 text."""
+    return os.fsencode(name).decode("latin-1")
 
 
-def free_in(folder: bytes | str) -> list[tuple[str, int]]:
+def as_name(text: str) -> str:
+    """Return the name that was carried as Latin-1 text."""
+    return os.fsdecode(text.encode("latin-1"))
+
+
+def shortage_of(watched: Message, memory: int | None) -> Message | None:
+    """Return what is under its floor, the available memory included; None when nothing is."""
+    for folder in watched["folders"]:
+        for kind, free in free_in(folder):
+            if free < watched[kind]:
+                return {"kind": kind, "folder": folder, "free": free}
+    if memory is not None and memory < watched["memory"]:
+        return {"kind": "memory", "folder": None, "free": memory}
+    return None
+
+
+def free_in(folder: str) -> list[tuple[str, int]]:
     """Return the free `bytes` and `inodes` of a folder's file system; inodes only where it counts them."""
     try:
-        status = os.statvfs(folder)
+        status = os.statvfs(folder.encode("latin-1"))
     except OSError:
         return []  # the folder went away; another one will tell
     if status.f_flag & os.ST_RDONLY:
@@ -247,13 +236,14 @@ class Execution:
         self.leftovers: list[tuple[int, str]] = []
         self._control = control
         self._grace: float = message["grace"]
-        self._watch = ResourceWatch(message["watch"])
+        self._watched: Message = message["watch"]
         self._report: str | None = message["report"]
         self._asked_to_end = 0
         self._has_enough = False
         self._streams = streams
         self._began = time.monotonic()
         self._deadline = self._began + message["timeout"]
+        self._next_look = self._began + RESOURCE_SECONDS  # at free space and memory
         self._process = subprocess.Popen(
             [word.encode("latin-1") for word in message["argv"]],
             cwd=message["cwd"].encode("latin-1"),
@@ -293,14 +283,9 @@ class Execution:
             "cpu_seconds": self.cpu_seconds,
             "peak_rss_bytes": self.peak_rss_bytes,
             "leftovers": self.leftovers,
-            "undead": self._undead(),
+            # What even SIGKILL did not end.
+            "undead": [(one.pid, command_line(one.pid)) for one in descendants(os.getpid())] if self._reap() else [],
         }
-
-    def _undead(self) -> list[tuple[int, str]]:
-        """Return what even SIGKILL did not end."""
-        if not self._reap():
-            return []
-        return [(process.pid, command_line(process.pid)) for process in descendants(os.getpid())]
 
     def _reason_to_end(self) -> str | None:
         if self.status is not None:
@@ -312,9 +297,12 @@ class Execution:
             return "enough"
         if self._asked_to_end:
             return "asked"
-        if time.monotonic() >= self._deadline:
+        now = time.monotonic()
+        if now >= self._deadline:
             return "timeout"
-        self.shortage = self._watch.shortage()
+        if now >= self._next_look:
+            self._next_look = now + RESOURCE_SECONDS
+            self.shortage = shortage_of(self._watched, available_memory())
         return "shortage" if self.shortage else None
 
     def _listen(self) -> None:
@@ -352,18 +340,10 @@ class Execution:
         return True
 
     def _end(self, grace: float) -> None:
-        """End every process: SIGTERM once, so that a report can be finished, then SIGKILL until none is left."""
-        self._terminate()
-        if self._is_empty_by(time.monotonic() + grace):
-            return
-        deadline = time.monotonic() + KILL_SECONDS
-        while self._reap() and time.monotonic() < deadline:  # what forks meanwhile is found the next time
-            for process in descendants(os.getpid()):
-                send(process.pid, signal.SIGKILL)
-            self._sleep(deadline)
+        """End every process: SIGTERM once, so that a report can be finished, then SIGKILL until none is left.
 
-    def _terminate(self) -> None:
-        """Send SIGTERM exactly once to each: a second one kills a framework that is writing its report."""
+        Each gets SIGTERM exactly once: a second one kills a framework that is writing its report.
+        """
         group = self._process.pid
         below = descendants(os.getpid())
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -371,6 +351,13 @@ class Execution:
         for process in below:
             if process.group != group:
                 send(process.pid, signal.SIGTERM)
+        if self._is_empty_by(time.monotonic() + grace):
+            return
+        deadline = time.monotonic() + KILL_SECONDS
+        while self._reap() and time.monotonic() < deadline:  # what forks meanwhile is found the next time
+            for process in descendants(os.getpid()):
+                send(process.pid, signal.SIGKILL)
+            self._sleep(deadline)
 
 
 def times_asked_to_end(messages: list[Message]) -> int:
@@ -398,23 +385,17 @@ def execute(control: Control, message: Message, locks: list[int]) -> None:
     try:
         streams.extend(CappedStream(message[name].encode("latin-1"), message["cap"]) for name in ("stdout", "stderr"))
         run = Execution(control, message, streams=streams, locks=locks)
-    except (OSError, ValueError) as error:
-        facts = {"reason": "not-started", **words_of(error)}
+    except OSError as error:
+        path = as_text(error.filename or b"")
+        facts: Message = {"reason": "not-started", "errno": error.errno, "text": error.strerror, "path": path}
+    except ValueError as error:
+        facts = {"reason": "not-started", "errno": None, "text": str(error), "path": ""}
     else:
         run.finish()
         facts = {**run.facts(), "streams": [stream.facts() for stream in streams]}
     for stream in streams:
         os.close(stream.descriptor)
     tell("ended", **facts)
-
-
-def words_of(error: OSError | ValueError) -> Message:
-    """Return what the system said, and about which file."""
-    if isinstance(error, OSError):
-        name = error.filename
-        path = name if isinstance(name, bytes) else os.fsencode(name or b"")
-        return {"errno": error.errno, "text": error.strerror, "path": path.decode("latin-1")}
-    return {"errno": None, "text": str(error), "path": ""}
 
 
 def open_lock(path: bytes) -> int:
@@ -462,32 +443,25 @@ def take_lock(control: Control, path: bytes, deadline: float, held: list[int]) -
                 os.close(held.pop())
                 return
             lock(control, held[-1], deadline, name)
-            if is_open_as(path, held[-1]):
-                return
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.stat(path), os.fstat(held[-1])):
+                    return
             os.close(held.pop())  # somebody replaced the file while we waited: others lock the new one
     except OSError as error:
         raise LockRefusedError("lock-failed", path=name, text=error.strerror) from error
 
 
-def is_open_as(path: bytes, descriptor: int) -> bool:
-    """Return whether the path still names the open file."""
-    try:
-        return os.path.samestat(os.stat(path), os.fstat(descriptor))
-    except FileNotFoundError:
-        return False
-
-
 def lock(control: Control, descriptor: int, deadline: float, name: str) -> None:
-    """Lock an open file, at once or from the queue."""
+    """Lock an open file, at once or from the queue.
+
+    flock(1) waits in the kernel's queue and locks our own open file description. A poller starves there.
+    """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         tell("queueing", path=name)
-        stand_in_queue(control, descriptor, deadline, name)
-
-
-def stand_in_queue(control: Control, descriptor: int, deadline: float, name: str) -> None:
-    """Let flock(1) wait in the kernel's queue: it locks our own open file description. A poller starves there."""
+    else:
+        return
     seconds = deadline - time.monotonic()
     if seconds <= 0:
         raise LockRefusedError("busy", path=name)
@@ -520,8 +494,10 @@ def release_locks(held: list[int]) -> None:
         os.close(held.pop())
 
 
-def serve() -> None:
-    """Do what the messages ask for, until pooldiag is gone."""
+def main() -> None:
+    """Prepare this process, and do what the messages ask for, until pooldiag is gone."""
+    become_subreaper()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     control = Control()
     held: list[int] = []
     while not control.gone:
@@ -537,13 +513,6 @@ def serve() -> None:
             case "unlock":
                 release_locks(held)
                 tell("unlocked")
-
-
-def main() -> None:
-    """Prepare this process and serve."""
-    become_subreaper()
-    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-    serve()
 
 
 if __name__ == "__main__":

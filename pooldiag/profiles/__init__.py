@@ -108,5 +108,4 @@ def others(
 
 def _best(found: frozenset[bytes], names: Mapping[AllocatorProfile, tuple[str, ...]]) -> AllocatorProfile | None:
     counts = {profile: sum(name.encode() in found for name in marks) for profile, marks in names.items()}
-    best = max(counts, key=lambda profile: counts[profile], default=None)
-    return best if best is not None and counts[best] else None
+    return max(filter(counts.get, counts), key=lambda profile: counts[profile], default=None)

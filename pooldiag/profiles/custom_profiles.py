@@ -26,9 +26,9 @@ def custom_profile(
     base's arm of that role, and an earlier one given for it: the file's come first, then the flags. The
     bypass goes under the NaN fill by itself. `stats` are words of the same kind.
     """
-    if not arms and stats is None and not counters:
-        return base or NO_PROFILE
     start = base or NO_PROFILE
+    if not arms and stats is None and not counters:
+        return start
     known = start is not NO_PROFILE
     given = {arm.role: arm for arm in map(parse_arm, arms)}
     return _with_variables(
@@ -39,7 +39,7 @@ def custom_profile(
             source=f"{start.source}; the user" if known else "the user",
             arms=_joined({arm.role: arm for arm in start.arms}, given),
             stats=start.stats if stats is None else parse_environment(stats, where=f"stats {stats!r}"),
-            counters=_counters(start.counters, counters),
+            counters=tuple({one.name: one for one in (*start.counters, *map(parse_counter, counters))}.values()),
         )
     )
 
@@ -61,20 +61,16 @@ def parse_environment(text: str, *, where: str) -> Environment:
         raise UsageError(f"{where}: cannot be split into words: {error}", hint="close the quote") from error
     if not words:
         raise UsageError(f"{where}: changes nothing", hint="NAME=VALUE sets a variable, -NAME unsets one")
-    pairs = tuple((name, value) for name, _, value in (word.partition("=") for word in words if _sets(word, where)))
     unset = tuple(word.removeprefix("-") for word in words if word.startswith("-"))
+    setting = [word for word in words if not word.startswith("-")]
+    if (wrong := next((word for word in setting if "=" not in word), None)) is not None:
+        raise UsageError(f"{where}: {wrong!r} neither sets nor unsets", hint="write NAME=VALUE, or -NAME to unset it")
+    pairs = tuple((name, value) for name, _, value in (word.partition("=") for word in setting))
     names = [*(name for name, _ in pairs), *unset]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UsageError(f"{where}: {twice} is named twice", hint="leave one of them out")
     return check_environment(Environment(set=pairs, unset=unset), where=where)
-
-
-def _sets(word: str, where: str) -> bool:
-    """Say whether a word sets a variable; False is one that unsets."""
-    if not word.startswith("-") and "=" not in word:
-        raise UsageError(f"{where}: {word!r} neither sets nor unsets", hint="write NAME=VALUE, or -NAME to unset it")
-    return not word.startswith("-")
 
 
 def parse_counter(text: str) -> PoolCounter:
@@ -90,11 +86,6 @@ def parse_counter(text: str) -> PoolCounter:
         raise UsageError(f"{where}: no name before a =", hint=r"write NAME=REGEX: 'hits=(\d+)'")
     counter = check_counter(name, rest, where=where)
     return counter if re.fullmatch(rest, "0") is None else replace(counter, pattern=text)
-
-
-def _counters(known: tuple[PoolCounter, ...], texts: Sequence[str]) -> tuple[PoolCounter, ...]:
-    by_name = {counter.name: counter for counter in (*known, *map(parse_counter, texts))}
-    return tuple(by_name.values())
 
 
 def _joined(known: dict[Role, Arm], given: dict[Role, Arm]) -> tuple[Arm, ...]:

@@ -9,14 +9,7 @@ from pooldiag.errors import UsageError
 from pooldiag.model.arms import AllocatorProfile, Arm, BannerRule, Confidence, CounterRule, Linkage, PoolCounter, Role
 from pooldiag.model.runs import Environment
 from pooldiag.profiles.canary_programs import load_canary
-from pooldiag.profiles.switches import (
-    check_banner,
-    check_counter,
-    check_environment,
-    check_variable,
-    in_order,
-    role_named,
-)
+from pooldiag.profiles.switches import check_counter, check_environment, check_variable, compiled, in_order, role_named
 from pooldiag.toml_tables import TomlTable
 
 _ARM_KEYS = ("set", "unset", "arguments", "proof", "banner", "source", "confidence", "caveat", "one_sided")
@@ -48,7 +41,12 @@ def load_profile(text: str, *, name: str) -> AllocatorProfile:
         beneath=top.texts("beneath"),
         no_switch=top.text_if_any("no_switch"),
     )
-    _check(profile, where=where)
+    _check_names(profile, where=where)
+    _check_proofs(profile, where=where)
+    _check_poison(profile, where=where)
+    _check_canary(profile, where=where)
+    if profile.no_switch is not None and profile.arms:
+        raise UsageError(f"{where}: has arms, and says that no switch exists", hint="leave no_switch out")
     return profile
 
 
@@ -58,18 +56,7 @@ def _keys(kind: type) -> frozenset[str]:
 
 
 def _if_any(table: TomlTable, key: str, read: Callable[[TomlTable], _T]) -> _T | None:
-    """Read a table that may be absent."""
     return read(table.table(key)) if key in table.values else None
-
-
-def _check(profile: AllocatorProfile, *, where: str) -> None:
-    """Check what holds between the parts of a profile."""
-    _check_names(profile, where=where)
-    _check_proofs(profile, where=where)
-    _check_poison(profile, where=where)
-    _check_canary(profile, where=where)
-    if profile.no_switch is not None and profile.arms:
-        raise UsageError(f"{where}: has arms, and says that no switch exists", hint="leave no_switch out")
 
 
 def _arms(table: TomlTable, *, late: bool) -> list[Arm]:
@@ -103,11 +90,11 @@ def _confidence(table: TomlTable) -> Confidence:
 
 def _banner(table: TomlTable) -> BannerRule:
     table.only(_keys(BannerRule))
-    return BannerRule(
-        pattern=check_banner(table.text("pattern"), where=table.where),
-        printed=table.flag("printed", default=True),
-        sufficient=table.flag("sufficient", default=True),
-    )
+    pattern = table.text("pattern")
+    if compiled(pattern, where=table.where, hint="a line it prints").search("") is not None:
+        raise UsageError(f"{table.where}: {pattern!r} matches an empty line", hint="name the words that it prints")
+    printed, sufficient = table.flag("printed", default=True), table.flag("sufficient", default=True)
+    return BannerRule(pattern=pattern, printed=printed, sufficient=sufficient)
 
 
 def _linkage(table: TomlTable) -> Linkage:

@@ -75,25 +75,19 @@ def check_environment(environment: Environment, *, where: str) -> Environment:
 
 def check_counter(name: str, pattern: str, *, where: str) -> PoolCounter:
     """Return a counter whose pattern finds one number, or raise UsageError."""
-    compiled = _compiled(pattern, where=where, hint=r"for instance 'hits=(\d+)'")
-    if compiled.groups != 1:
+    expression = compiled(pattern, where=where, hint=r"for instance 'hits=(\d+)'")
+    if expression.groups != 1:
         raise UsageError(
-            f"{where}: {pattern!r} has {compiled.groups} groups, not 1",
+            f"{where}: {pattern!r} has {expression.groups} groups, not 1",
             hint=r"put the number, and nothing else, in parentheses: 'hits=(\d+)'; (?:...) groups without counting",
         )
-    if compiled.search("") is not None:
+    if expression.search("") is not None:
         raise UsageError(f"{where}: {pattern!r} matches an empty line", hint=r"a number has a digit: (\d+), not (\d*)")
     return PoolCounter(name=name, pattern=pattern)
 
 
-def check_banner(pattern: str, *, where: str) -> str:
-    """Return the pattern of a line that an allocator prints, or raise UsageError."""
-    if _compiled(pattern, where=where, hint="a line it prints").search("") is not None:
-        raise UsageError(f"{where}: {pattern!r} matches an empty line", hint="name the words that it prints")
-    return pattern
-
-
-def _compiled(pattern: str, *, where: str, hint: str) -> re.Pattern[str]:
+def compiled(pattern: str, *, where: str, hint: str) -> re.Pattern[str]:
+    """Return a regular expression, or raise UsageError."""
     try:
         return re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as error:

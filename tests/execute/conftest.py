@@ -12,12 +12,13 @@ import pytest
 from pooldiag.execute.disk import Watched
 from pooldiag.execute.supervision import SupervisedExecutor, Supervisor
 from pooldiag.model.runs import Environment, RunLimits, RunRequest
+from pooldiag.model.settings import Floors
 from tests.execute.helpers import LIMIT_SECONDS, wait_until
 
 Requester = Callable[..., RunRequest]
 Mounter = Callable[[str], Path]
 
-UNWATCHED = Watched(folders=(), bytes_floor=0, memory_floor=0)
+UNWATCHED = Watched(folders=(), floors=Floors(disk_bytes=0, memory_bytes=0))
 
 
 @pytest.fixture

@@ -164,8 +164,9 @@ from pooldiag.execute.interrupts import interruptible
 from pooldiag.execute.executor_pool import PooledExecutor
 from pooldiag.execute.supervision import SupervisedExecutor, Supervisor
 from pooldiag.model.runs import RunLimits, RunRequest
+from pooldiag.model.settings import Floors
 
-watched = Watched(folders=(), bytes_floor=0, memory_floor=0)
+watched = Watched(folders=(), floors=Floors(disk_bytes=0, memory_bytes=0))
 requests = []
 for name in "abc":
     here = Path(name).absolute()

@@ -75,14 +75,14 @@ def test_a_shell_that_locks_a_descriptor_of_its_own_is_named_before_its_children
     start("exec 9>gpu.lock; flock 9; sh -c 'echo $$ > child; exec cat' <&0; true")
     words = holder_words(tmp_path / "gpu.lock")
     assert words is not None
-    assert words.startswith(f"pid {holders(tmp_path / 'gpu.lock')[0].pid} (bash -c exec 9>gpu.lock; ")
+    assert words.startswith(f"pid {next(iter(holders(tmp_path / 'gpu.lock')))} (bash -c exec 9>gpu.lock; ")
     assert words.endswith("which is gone, and 1 more")
 
 
 def test_a_holder_that_ends_while_it_is_looked_at_is_not_named(tmp_path: Path, start: Callable[[str], int]) -> None:
     loop = "echo $BASHPID > child; while [ ! -e stop ]; do /bin/true; done"  # each `true` has the descriptor too
     shell = start(f"exec 9>gpu.lock; flock 9; {loop}")
-    first = {holders(tmp_path / "gpu.lock")[0].pid for _ in range(40)}
+    first = {next(iter(holders(tmp_path / "gpu.lock"))) for _ in range(40)}
     (tmp_path / "stop").touch()
     assert first == {shell}
 
@@ -95,7 +95,7 @@ def test_a_holder_of_another_user_is_known_from_the_kernels_list(tmp_path: Path,
         if folder.stat().st_mode & 0o5 != 0o5:  # one more of them where tests run side by side
             folder.chmod(0o755)
     seen, words = as_another_user(lambda: (holders(tmp_path / "gpu.lock"), holder_words(tmp_path / "gpu.lock")))
-    assert seen == ()
+    assert seen == {}
     assert isinstance(words, str)
     command = f"flock {tmp_path / 'gpu.lock'} sh -c echo held >&2; exec cat"
     assert dated(words) == f"pid {holder.pid} ({command}) of {ME}"

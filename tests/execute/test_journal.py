@@ -144,13 +144,14 @@ from pooldiag.execute.journal import Journal
 from pooldiag.execute.supervision import SupervisedExecutor, Supervisor
 from pooldiag.execute.disk import Watched
 from pooldiag.model.runs import RunLimits, RunRequest
+from pooldiag.model.settings import Floors
 
 here = Path.cwd()
 limits = RunLimits(timeout_seconds=1000, grace_seconds=0.5)
 request = RunRequest(argv=("sh", "-c", sys.argv[1]), directory=here, folder=here, limits=limits)
 with Journal(here) as journal, Supervisor(kept=(journal.descriptor,)) as supervisor:
     journal.started("01-baseline", "key", 0)
-    SupervisedExecutor(supervisor, Watched(folders=(), bytes_floor=0, memory_floor=0)).execute(request)
+    SupervisedExecutor(supervisor, Watched(folders=(), floors=Floors(disk_bytes=0, memory_bytes=0))).execute(request)
 """
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from pooldiag.errors import BlockedError, ExitCode, InterruptedRunError, LockTimeoutError, RunLostError
-from pooldiag.execute.clock import SystemClock
 from pooldiag.execute.interrupts import Interrupts
 from pooldiag.execute.supervision import SupervisedExecutor, SupervisedLock, Supervisor
 from pooldiag.model.events import Event, LockHeld, LockWait
@@ -42,7 +41,7 @@ def lock_of(
     supervisor: Supervisor, *paths: Path, wait_seconds: float = LIMIT_SECONDS, told: Told | None = None
 ) -> SupervisedLock:
     settings = LockSettings(paths=paths, wait_seconds=wait_seconds)
-    return SupervisedLock(supervisor, settings, progress=told or Told(), clock=SystemClock())
+    return SupervisedLock(supervisor, settings, progress=told or Told())
 
 
 def close(holder: subprocess.Popen[bytes]) -> None:

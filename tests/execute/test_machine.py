@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pooldiag.execute.clock import SystemClock
 from pooldiag.execute.machine import age_seconds, commit_of, machine_report, nvidia_gpus, sha256_of
+from pooldiag.ports import Clock
 
 
 def test_a_machine_says_what_it_is() -> None:
@@ -65,5 +65,5 @@ def test_the_commit_of_a_folder_tells_changes(tmp_path: Path, monkeypatch: pytes
 
 
 def test_the_clock_goes_forward() -> None:
-    clock = SystemClock()
+    clock: Clock = time
     assert clock.monotonic() <= clock.monotonic()

@@ -586,12 +586,11 @@ def test_the_end_of_the_with_ends_the_supervisor(request_for: Requester) -> None
 CLIENT = """
 import sys
 from pathlib import Path
-from pooldiag.execute.clock import SystemClock
 from pooldiag.execute.disk import Watched
 from pooldiag.execute.interrupts import interruptible
 from pooldiag.execute.supervision import SupervisedExecutor, SupervisedLock, Supervisor
 from pooldiag.model.runs import RunLimits, RunRequest
-from pooldiag.model.settings import LockSettings
+from pooldiag.model.settings import Floors, LockSettings
 
 class Silent:
     def notice(self, event):
@@ -603,8 +602,9 @@ request = RunRequest(argv=("sh", "-c", sys.argv[1]), directory=here, folder=here
 with interruptible() as interrupts, Supervisor(interrupts) as supervisor:
     Path("supervisor").write_text(f"{supervisor.pid}\\n")
     settings = LockSettings(paths=(here / "gpu.lock",), wait_seconds=1000)
-    with SupervisedLock(supervisor, settings, progress=Silent(), clock=SystemClock()).hold():
-        completed = SupervisedExecutor(supervisor, Watched(folders=(), bytes_floor=0, memory_floor=0)).execute(request)
+    with SupervisedLock(supervisor, settings, progress=Silent()).hold():
+        watched = Watched(folders=(), floors=Floors(disk_bytes=0, memory_bytes=0))
+        completed = SupervisedExecutor(supervisor, watched).execute(request)
         print(completed.ending, completed.words)
 """
 

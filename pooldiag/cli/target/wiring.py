@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -17,7 +18,6 @@ from pooldiag.cli.target.decisions import Decided
 from pooldiag.cli.target.live import QuietView, view_for
 from pooldiag.diagnose.tools import TargetFacts, Tools
 from pooldiag.errors import BlockedError, ExitCode, InterruptedRunError
-from pooldiag.execute.clock import SystemClock
 from pooldiag.execute.disk import SystemDisk
 from pooldiag.execute.evidence import EvidenceFolder
 from pooldiag.execute.executor_pool import PooledExecutor
@@ -136,19 +136,18 @@ def _tools(
 ) -> Tools:
     settings = decided.settings
     disk = SystemDisk(evidence=evidence.path, target=settings.target.path, floors=settings.floors)
-    clock = SystemClock()
     executors = [GuardedExecutor(SupervisedExecutor(one, disk.watched), disk) for one in supervisors]
     remarks = [f"{name} stays set: {reason}" for name, reason in inherited_remarks(os.environ)]
     removed = inherited_changes(os.environ, settings.profile, settings.keep_environment)
     inherited = _inherited({name for name, _ in removed})
     ports = Ports(
         executor=executors[0] if len(executors) == 1 else PooledExecutor(executors),
-        lock=SupervisedLock(supervisors[0], settings.lock, progress=view, clock=clock),
+        lock=SupervisedLock(supervisors[0], settings.lock, progress=view),
         disk=disk,
         files=LocalFiles(settings.target, evidence=evidence.path),
         evidence=evidence,
         memo=journal,
-        clock=clock,
+        clock=time,
         progress=view,
     )
     facts = TargetFacts(

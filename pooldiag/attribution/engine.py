@@ -9,16 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from pooldiag.attribution.mechanisms import ROLES
 from pooldiag.attribution.posterior import HYPOTHESES, SHARED, Posterior, RoleEvidence, posterior
-from pooldiag.model.arms import Role
+from pooldiag.model.arms import PROBES_OF_A_GREEN, Role
 from pooldiag.model.attributions import Attribution, Candidate, Mechanism, Prediction, RuledOut, Status
 from pooldiag.model.readings import Sight, Signature
 from pooldiag.model.settings import BASELINE_RUNS, DEFAULT_CONFIDENCE, DEFAULT_MAX_RUNS
 from pooldiag.model.words import percent
 from pooldiag.rates import greens_until, next_red, rate_of
 
-PROBES_OF_A_GREEN = (Role.BYPASS, Role.POISON_N)
 """The roles that turn red what a pool hides: the two hidden mechanisms of the table predict it for no other."""
 
 STILL_POSSIBLE = 0.01
@@ -270,5 +268,5 @@ def _new_reds(evidence: Sequence[RoleEvidence]) -> Iterator[str]:
 
 def _separators(believed: Posterior) -> Iterator[Role]:
     """Yield the roles that were not seen and would tell, the most telling first."""
-    bits = {role: believed.information(role) for role in ROLES if not any(believed.counts.get(role, ()))}
+    bits = {role: believed.information(role) for role in Role if not any(believed.counts.get(role, ()))}
     yield from sorted((role for role in bits if bits[role] > _WORTH_NAMING_BITS), key=lambda role: -bits[role])

@@ -1,16 +1,16 @@
 """The mechanisms that a diagnosis tells apart: one row each, what every role shows if this is the cause."""
 
+from itertools import zip_longest
+
 from pooldiag.model.arms import Role
 from pooldiag.model.attributions import Mechanism, Prediction
 from pooldiag.model.readings import SignatureKind
 
-ROLES = (*(role for role in Role if role is not Role.ISOLATE), Role.ISOLATE)
-"""Every role that the table predicts, in its order."""
 
-
-def _row(predictions: str) -> dict[Role, Prediction]:
-    """Read `R G R ...` as one prediction a role, in the order of `ROLES`."""
-    return {role: Prediction(letter) for role, letter in zip(ROLES, predictions.split(), strict=True)}
+def predictions_of(letters: str) -> dict[Role, Prediction]:
+    """Read `R G R ...` as one prediction a role, in the order of `Role`; of roles beyond its end it says nothing."""
+    row = zip_longest(Role, letters.split(), fillvalue=Prediction.ANYTHING)
+    return {Role(role): Prediction(letter) for role, letter in row}
 
 
 MECHANISMS: tuple[Mechanism, ...] = (
@@ -20,7 +20,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         meaning="the pool handed a block that one device's allocator made to a buffer of another device",
         advice="Put the device into the key of the pool's free list, and let a pool refuse a foreign backend.",
         open_to_bisection=("which earlier case left the block: bisect the order",),
-        predictions=_row("R G R G G R R G"),
+        predictions=predictions_of("R G R G G R R G"),
     ),
     Mechanism(
         id="stale-read",
@@ -28,7 +28,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         meaning="a buffer is read before it is written, and a recycled block holds what its last owner left",
         advice="Find the scratch buffer that is read before its first write: poison-n shows the value that it reads.",
         leaves_open=("which buffer is read before it is written",),
-        predictions=_row("R G R G R G R G"),
+        predictions=predictions_of("R G R G R G R G"),
     ),
     Mechanism(
         id="stream-race",
@@ -36,7 +36,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         meaning="a block is handed out again while work on another stream still uses it",
         advice="Record an event when a block is freed, and wait for it before the block is handed to another stream.",
         leaves_open=("which two streams share the block",),
-        predictions=_row("R G R o G R G o"),
+        predictions=predictions_of("R G R o G R G o"),
     ),
     Mechanism(
         id="class-slack",
@@ -44,7 +44,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         meaning="code reads beyond the size it asked for, into the rounding of the block's size class",
         advice="Check the extents of the victim's kernels and copies; with exact sizes a memory checker sees it.",
         leaves_open=("which access is out of bounds",),
-        predictions=_row("R G G G R G R G"),
+        predictions=predictions_of("R G G G R G R G"),
     ),
     Mechanism(
         id="in-case-reuse",
@@ -55,7 +55,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
             "which two buffers of the victim share the block",
             "whether a race on the host is hidden by the slower bypass",
         ),
-        predictions=_row("R G R R G R R R"),
+        predictions=predictions_of("R G R R G R R R"),
     ),
     Mechanism(
         id="case-state",
@@ -63,7 +63,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         meaning="an earlier case leaves state that no pool holds (a static, a file, a device setting)",
         advice="Leave the pool alone; look for globals, files and settings that the victim shares with earlier cases.",
         open_to_bisection=("which earlier case leaves the state: bisect the order",),
-        predictions=_row("R R R R R R R G"),
+        predictions=predictions_of("R R R R R R R G"),
     ),
     Mechanism(
         id="timing-race",
@@ -71,7 +71,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         meaning="the outcome depends on the order of asynchronous work, and serial launches remove it",
         advice="Look for a missing synchronisation between launches, copies and the host.",
         leaves_open=("which two operations race",),
-        predictions=_row("R o o R o o G o"),
+        predictions=predictions_of("R o o R o o G o"),
     ),
     Mechanism(
         id="independent",
@@ -80,7 +80,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         advice="Debug the victim alone. If it is green in another order, it needs a case that runs before it.",
         leaves_open=("where the bug is, or which case would have to run before the victim",),
         needs=(Role.BYPASS,),
-        predictions=_row("R R R R R R R R"),
+        predictions=predictions_of("R R R R R R R R"),
     ),
     Mechanism(
         id="hidden-use-after-free",
@@ -91,7 +91,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         unless=(SignatureKind.FAILURE,),
         alternative="an assertion that fails without the pool can also test the pool itself, its counters or its speed:"
         " leave such a case out with --case and run again",
-        predictions=_row("G N G G N G G G"),
+        predictions=predictions_of("G N G G N G G G"),
     ),
     Mechanism(
         id="hidden-stale-read",
@@ -99,7 +99,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         meaning="a buffer is read before it is written, and the content it happens to get lets the suite pass",
         advice="Find the buffer that is read before its first write: poison-n shows the value that it reads.",
         leaves_open=("which buffer is read before it is written",),
-        predictions=_row("G G G G N G G G"),
+        predictions=predictions_of("G G G G N G G G"),
     ),
 )
 """Measured on a model pool without a GPU, but for in-case-reuse, timing-race and hidden-stale-read: reasoned."""

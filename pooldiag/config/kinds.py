@@ -169,10 +169,10 @@ def _one_text(value: object) -> str:
 
 def _arms(value: object, _: Path) -> tuple[str, ...]:
     """Read `{ ROLE = WORDS }` into texts as the option takes them."""
-    from pooldiag.model.arms import Role  # noqa: PLC0415 - as said above
+    from pooldiag.model.arms import SWITCHED_ROLES  # noqa: PLC0415 - as said above
 
     arms = as_table(value)
-    known = tuple(str(role) for role in Role if role not in {Role.BASELINE, Role.ISOLATE})
+    known = tuple(map(str, SWITCHED_ROLES))
     for role in arms:
         if role not in known:
             raise UsageError(f"no switch plays the role {role!r}", hint=f"nearest: {nearest(role, known)}")

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pooldiag.attribution.acted import Beforehand, acted
-from pooldiag.attribution.engine import PROBES_OF_A_GREEN, Spent, greens_needed
+from pooldiag.attribution.engine import Spent, greens_needed
 from pooldiag.attribution.posterior import RoleEvidence
 from pooldiag.attribution.reading import sight
 from pooldiag.attribution.signatures import same_red
 from pooldiag.diagnose.tools import TargetFacts
-from pooldiag.model.arms import Acted, Arm, Role
+from pooldiag.model.arms import PROBES_OF_A_GREEN, Acted, Arm, Role
 from pooldiag.model.readings import Sight, Signature
 from pooldiag.model.reports import ArmResult, Run
 from pooldiag.rates import rate_of

@@ -7,16 +7,23 @@ from pooldiag.model.runs import Environment
 
 
 class Role(StrEnum):
-    """What an arm plays in a diagnosis (the table of roles in README)."""
+    """What an arm plays in a diagnosis (the table of roles in docs/attribute.md)."""
 
     BASELINE = "baseline"
     BYPASS = "bypass"
     EXACT = "exact"
     PER_CASE = "per-case"
-    ISOLATE = "isolate"
     POISON_N = "poison-n"
     POISON_0 = "poison-0"
     SERIAL = "serial"
+    ISOLATE = "isolate"
+
+
+SWITCHED_ROLES = tuple(role for role in Role if role not in {Role.BASELINE, Role.ISOLATE})
+"""What a switch of an allocator plays: profiles and `--arm` name these. The others every target can play."""
+
+PROBES_OF_A_GREEN = (Role.BYPASS, Role.POISON_N)
+"""What a green baseline is asked as well, since a pool may hide a red."""
 
 
 class Isolation(StrEnum):

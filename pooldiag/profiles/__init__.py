@@ -7,12 +7,11 @@ from pooldiag.model.arms import AllocatorProfile
 from pooldiag.profiles.custom_profiles import NO_PROFILE, custom_profile
 from pooldiag.profiles.inheritance import inherited_changes, inherited_remarks, with_inherited
 from pooldiag.profiles.loader import load_profile
-from pooldiag.profiles.switches import SWITCHABLE_ROLES, arms_of
+from pooldiag.profiles.switches import arms_of
 
 __all__ = [
     "NO_PROFILE",
     "PROFILES",
-    "SWITCHABLE_ROLES",
     "PackagedProfiles",
     "arms_of",
     "custom_profile",

@@ -5,11 +5,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from pooldiag.errors import UsageError
-from pooldiag.model.arms import AllocatorProfile, Arm, Isolation, PoolCounter, Role
+from pooldiag.model.arms import SWITCHED_ROLES, AllocatorProfile, Arm, Isolation, PoolCounter, Role
 from pooldiag.model.runs import Environment
 from pooldiag.model.words import nearest
 
-SWITCHABLE_ROLES = (Role.BYPASS, Role.EXACT, Role.PER_CASE, Role.POISON_N, Role.POISON_0, Role.SERIAL)
 """The roles that need a switch of the target, in the order in which arms are shown."""
 
 HITS = "hits"
@@ -36,12 +35,12 @@ def arms_of(profile: AllocatorProfile) -> tuple[Arm, ...]:
 
 def in_order(arms: Iterable[Arm]) -> tuple[Arm, ...]:
     """Return the arms sorted by role."""
-    return tuple(sorted(arms, key=lambda arm: SWITCHABLE_ROLES.index(arm.role)))
+    return tuple(sorted(arms, key=lambda arm: SWITCHED_ROLES.index(arm.role)))
 
 
 def role_named(text: str, *, where: str) -> Role:
     """Return the role that an arm is to play, or raise UsageError: the baseline and isolation need no switch."""
-    roles = {str(role): role for role in SWITCHABLE_ROLES}
+    roles = {str(role): role for role in SWITCHED_ROLES}
     if text in roles:
         return roles[text]
     if text in set(Role):

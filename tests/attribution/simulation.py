@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from random import Random
 
 from pooldiag.attribution.engine import Spent, Stop, StopRule, conclude, next_step
-from pooldiag.attribution.mechanisms import ROLES
 from pooldiag.attribution.posterior import RoleEvidence
 from pooldiag.model.arms import Acted, Role
 from pooldiag.model.attributions import Attribution, Mechanism, Prediction
@@ -61,7 +60,7 @@ def evidence(sights: Mapping[Role, Sequence[Sight]]) -> tuple[RoleEvidence, ...]
 
 
 def diagnose(
-    target: Simulated, random: Random, *, roles: Sequence[Role] = ROLES, plan: StopRule | None = None
+    target: Simulated, random: Random, *, roles: Sequence[Role] = tuple(Role), plan: StopRule | None = None
 ) -> Trial:
     """Run the engine on a simulated target until it asks for no more."""
     plan = plan or StopRule()

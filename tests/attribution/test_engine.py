@@ -6,10 +6,10 @@ from statistics import median
 import pytest
 
 from pooldiag.attribution.engine import Spent, Stop, StopReason, StopRule, conclude, greens_needed, next_step
-from pooldiag.attribution.mechanisms import MECHANISMS, ROLES
+from pooldiag.attribution.mechanisms import MECHANISMS, predictions_of
 from pooldiag.attribution.posterior import RoleEvidence, posterior
 from pooldiag.model.arms import Acted, Role
-from pooldiag.model.attributions import Attribution, Status
+from pooldiag.model.attributions import Attribution, Prediction, Status
 from pooldiag.model.readings import RedPlace, Sight, Signature, SignatureKind
 from tests.attribution.simulation import Simulated, diagnose, evidence
 
@@ -23,7 +23,7 @@ FREE = {"timing-race": TIMING, "stream-race": STREAM}
 
 def seen(**letters: str) -> tuple[RoleEvidence, ...]:
     given = {Role(name.replace("_", "-")): text for name, text in letters.items()}
-    return evidence({role: [SIGHTS[letter] for letter in given.get(role, "")] for role in ROLES})
+    return evidence({role: [SIGHTS[letter] for letter in given.get(role, "")] for role in Role})
 
 
 def said(**letters: str) -> Attribution:
@@ -49,7 +49,7 @@ def test_steady_mechanisms_cost_twelve_runs_in_the_median() -> None:
 
 @pytest.mark.parametrize("mechanism", ["cross-device-reuse", "stale-read", "stream-race"])
 def test_bypass_exact_and_per_case_alone_are_one_of_three_with_the_arms_that_separate(mechanism: str) -> None:
-    trial = diagnose(steady(mechanism), Random(1), roles=ROLES[:4])
+    trial = diagnose(steady(mechanism), Random(1), roles=tuple(Role)[:4])
     assert trial.attribution.status is Status.UNRESOLVED
     left = {candidate.mechanism for candidate in trial.attribution.candidates}
     assert left == {"cross-device-reuse", "stale-read", "stream-race"}
@@ -184,7 +184,7 @@ def test_what_a_bisection_tells_is_not_open_after_one() -> None:
 
 def test_repeat_runs_every_arm_so_often_whatever_it_shows() -> None:
     trial = diagnose(steady("independent"), Random(1), plan=StopRule(repeat=3))
-    assert {role: len(sights) for role, sights in trial.sights.items()} == dict.fromkeys(ROLES, 3)
+    assert {role: len(sights) for role, sights in trial.sights.items()} == dict.fromkeys(Role, 3)
 
 
 def test_a_green_of_a_flaky_fault_needs_more_of_them_and_one_of_a_steady_fault_fewer() -> None:
@@ -232,3 +232,9 @@ def test_independent_needs_an_answer_of_the_bypass_where_there_is_one() -> None:
     assert without.status is Status.UNRESOLVED
     assert any("bypass gave no answer" in text for text in without.not_established)
     assert said(**letters, bypass="R", poison_n="RR").mechanism == "independent"
+
+
+def test_a_row_says_nothing_of_roles_beyond_its_end() -> None:
+    shown = predictions_of("R G")
+    assert (shown[Role.BASELINE], shown[Role.BYPASS]) == (Prediction.SAME_RED, Prediction.GREEN)
+    assert {shown[role] for role in Role if role not in {Role.BASELINE, Role.BYPASS}} == {Prediction.ANYTHING}

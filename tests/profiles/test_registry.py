@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 import pooldiag.profiles
-from pooldiag.model.arms import AllocatorProfile, CounterRule, Isolation, Role
+from pooldiag.model.arms import SWITCHED_ROLES, AllocatorProfile, CounterRule, Isolation, Role
 from pooldiag.model.runs import Environment
 from pooldiag.profiles import NO_PROFILE, PROFILES, PackagedProfiles, arms_of, inherited_changes, markers, recognise
-from pooldiag.profiles.switches import SWITCHABLE_ROLES
 
 FOLDER = Path(pooldiag.profiles.__file__).parent
 
@@ -102,7 +101,7 @@ def test_vt_plays_every_role_that_needs_a_switch_with_the_switches_of_the_pool()
         Role.POISON_0: {"VT_POOL_POISON": "0"},
         Role.SERIAL: {"VT_POOL_SERIAL": "1"},
     }
-    assert set(switches) == set(SWITCHABLE_ROLES)
+    assert set(switches) == set(SWITCHED_ROLES)
 
 
 def test_vt_proves_that_the_free_list_is_gone_where_it_has_to_be_gone() -> None:

@@ -65,7 +65,7 @@ def test_red_in_every_second_run_is_right_in_97_of_100_trials_at_32_runs(count: 
     assert seen.runs <= 32
 
 
-@counts(20, 100)
+@counts(10, 100)
 def test_red_in_every_fifth_run_is_wrong_no_more_often_than_stated(count: int) -> None:
     seen = trials(count, rate=0.2)
     assert seen.wrong <= 0.05 * count
@@ -128,9 +128,10 @@ def test_a_steady_target_needs_no_noise_runs() -> None:
         assert answer.runs <= 11 + 2
 
 
+@counts(3, 10)
 @pytest.mark.parametrize("rate", [0.9, 0.5])
-def test_two_needed_now_and_then_are_found(rate: float) -> None:
-    for seed in range(10):
+def test_two_needed_now_and_then_are_found(rate: float, count: int) -> None:
+    for seed in range(count):
         target = Suite(30, (frozenset({4, 21}),), rate=rate, random=Random(seed))
         answer = reduce_order(target, 30, plan=SearchPlan(most_greens=10))
         assert (answer.status, answer.polluters, answer.prefix) == (FOUND, (4, 21), 22)

@@ -65,7 +65,7 @@ def test_red_in_every_second_run_is_right_in_97_of_100_trials_at_32_runs(count: 
     assert seen.runs <= 32
 
 
-@counts(10, 100)
+@counts(20, 100)
 def test_red_in_every_fifth_run_is_wrong_no_more_often_than_stated(count: int) -> None:
     seen = trials(count, rate=0.2)
     assert seen.wrong <= 0.05 * count

@@ -3,6 +3,7 @@
 import re
 
 MESSAGE_LIMIT = 300
+UNPRINTABLE = re.compile("[\x00-\x1f\x7f\udc80-\udcff]")  # a lone surrogate is a byte that is not UTF-8
 
 
 def shortened(text: str) -> str:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from pooldiag.frameworks._text import UNPRINTABLE, shortened
+from pooldiag.frameworks._text import UNPRINTABLE, clipped
 from pooldiag.frameworks._xml import XmlElements
 from pooldiag.frameworks.base import CaseEvent, ListingError, ReportReader
 from pooldiag.model.cases import Case, Listing, Selection
@@ -137,13 +137,13 @@ class _KnownCases:
 
 
 def _identity(case: Case) -> tuple[object, ...]:
-    """Return what a listing and a run both tell; the listings of doctest 2.3.0 have the name only."""
+    """Return what a listing and a run both say; the listings of doctest 2.3.0 have the name only."""
     return (case.name, case.suite, case.file, case.line) if case.file else (case.name,)
 
 
 @dataclass(slots=True, kw_only=True)
 class _RunningCase:
-    """What the report tells of one case until its end. Paths are below the case's own element."""
+    """What the report says of one case until its end. Paths are below the case's own element."""
 
     case: Case
     decorators: Mapping[str, str]
@@ -174,7 +174,7 @@ class _RunningCase:
     def ended(self, path: tuple[str, ...], text: str) -> None:
         match path:
             case [*_, "Expression" | "Message"] if self.in_failure:
-                self.message = shortened(_failure(self.attributes, self.parts))
+                self.message = clipped(_failure(self.attributes, self.parts))
                 self.in_failure = False
             case [*_, "Expression" | "Message", part] if self.in_failure:
                 self.parts[part] = " ".join(text.split())
@@ -193,7 +193,7 @@ class _RunningCase:
         if self.crashed and self.signal is None and (found := _SIGNAL.match(text)):
             self.signal = found[1]
         if self.message is None and not text.startswith(_TRANSLATED_LATER):
-            self.message = shortened(text if self.crashed else f"exception: {text}")
+            self.message = clipped(text if self.crashed else f"exception: {text}")
 
     def result(self) -> CaseResult:
         """Return the case as far as it is known."""
@@ -222,7 +222,7 @@ class _RunningCase:
         return CaseStatus.PASSED if passed else CaseStatus.FAILED
 
     def _success(self, failed: int) -> bool:
-        """Decide as doctest does; before 2.4.7 it did not tell."""
+        """Decide as doctest does; before 2.4.7 it did not say."""
         bad = bool(failed) or self.threw or self._late()
         if self.decorators.get("should_fail") == "true":
             return bad
@@ -267,7 +267,7 @@ def _case(attributes: Mapping[str, str], suite: str) -> Case:
 def _name_bytes(name: str) -> bytes | None:
     """Undo doctest's escapes; None when the name holds none that it can have written.
 
-    A name may hold the characters of an escape itself: nothing in the XML tells the two apart.
+    A name may hold the characters of an escape itself: nothing in the XML distinguishes the two.
     """
     data, escapes = _ESCAPED_BYTE.subn(
         lambda found: bytes.fromhex(found[1].decode()), name.encode("utf-8", "surrogateescape")
@@ -298,7 +298,7 @@ def _failure(attributes: Mapping[str, str], parts: Mapping[str, str]) -> str:
 
 
 def _count(text: str | None, otherwise: int) -> int:
-    """Read a number that another program wrote; `otherwise` when it is none."""
+    """Read a number that another program wrote; `otherwise` when it is not one."""
     return int(text) if text is not None and re.fullmatch(r"[0-9]{1,18}", text) else otherwise
 
 

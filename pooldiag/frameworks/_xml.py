@@ -34,7 +34,7 @@ class XmlElements:
         self._path: tuple[str, ...] = ()
         self._text = ""
         self._parser = expat.ParserCreate()
-        # Every tag is heard of at once, where that is a choice (from expat 2.6 on).
+        # Every tag is reported at once, where that is a choice (from expat 2.6 on).
         if at_once := getattr(self._parser, "SetReparseDeferralEnabled", None):
             at_once(False)  # noqa: FBT003 -- its own signature  # pragma: no cover -- an older expat has no such choice
         self._parser.StartElementHandler = self._start

@@ -21,7 +21,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from pooldiag.frameworks._text import UNPRINTABLE, escaped, shortened
+from pooldiag.frameworks._text import UNPRINTABLE, clipped, escaped
 from pooldiag.frameworks.base import CaseEvent, Framework, InputFile, ListingError, ReportReader
 from pooldiag.model.cases import Case, Listing, Order, OrderKind, Selection
 from pooldiag.model.events import CaseStarted
@@ -193,7 +193,7 @@ def _case(text: str) -> Case:
 
 
 def _shown(text: str) -> str:
-    return repr(shortened(_case(text).name))
+    return repr(clipped(_case(text).name))
 
 
 def _result(case: Case, word: bytes, rest: str) -> CaseResult:
@@ -202,5 +202,5 @@ def _result(case: Case, word: bytes, rest: str) -> CaseResult:
         asserted = int(rest) if re.fullmatch("[0-9]{1,18}", rest) else 1
         return CaseResult(case=case, status=CaseStatus.PASSED, assertions_passed=asserted if word == b"pass" else 0)
     place, message = found.groups() if (found := _FAILURE.fullmatch(rest)) else (None, rest)
-    message = shortened(message) if message else None
+    message = clipped(message) if message else None
     return CaseResult(case=case, status=CaseStatus.FAILED, assertions_failed=1, place=place, message=message)

@@ -75,7 +75,7 @@ class Listing:
 class Selection:
     """Some cases, in running order, and how their framework is asked for them, in its own words.
 
-    No word: everything.
+    Without words: everything.
     """
 
     cases: tuple[Case, ...]

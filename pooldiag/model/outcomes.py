@@ -109,7 +109,7 @@ class Outcome:
     printed: tuple[PrintedCensus, ...] = ()
     counters: Mapping[str, int] = field(default_factory=dict)
     banners: frozenset[str] = frozenset()  # the patterns of the profile's banners that a line matched
-    text_marks: tuple[str, ...] = ()  # lines of the output that tell an ending: sanitizer reports, aborts
+    text_marks: tuple[str, ...] = ()  # lines of the output that name an ending: sanitizer reports, aborts
     found_silent: tuple[Silence, ...] = ()
     notes: tuple[str, ...] = ()
     parts: tuple["Outcome", ...] = ()

@@ -146,7 +146,7 @@ class Memo(Protocol):
         """Return the ids of the runs of this key and repeat that began and never finished, the oldest first."""
 
     def died_with_machine(self, run: str) -> bool:
-        """Tell whether the machine has been started anew since a run began."""
+        """Say whether the machine has been started anew since a run began."""
 
     def started(self, run: str, key: str, repeat: int) -> None:
         """Mark a run as begun, on the disk before it begins."""

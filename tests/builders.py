@@ -43,11 +43,7 @@ def outcome(
     end: Completed | None = None,
     **facts: Any,  # noqa: ANN401 - fields of an Outcome
 ) -> Outcome:
-    report = FrameworkReport(
-        results=results,
-        assertions_passed=sum(one.assertions_passed for one in results),
-        assertions_failed=sum(one.assertions_failed for one in results),
-    )
+    report = FrameworkReport.of(results)
     values: dict[str, Any] = {
         "run": "01-baseline",
         "arm": Arm(role=Role.BASELINE),

@@ -1,7 +1,8 @@
-"""The rooms of the package, and who may import whom: read from the source of every module, never by importing it."""
+"""The rooms of the package, who may import whom, and that a name stands for one thing: read from the source alone."""
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +78,20 @@ class Registry:
 # The table of commands: each is a file of the same room, and nobody waits for the options of another one.
 IMPORTS_BY_NAME = frozenset({"cli/app.py"})
 
+# One command has a module of its name in each of these rooms. Every other name of a module stands once.
+ROOMS_OF_A_COMMAND = frozenset({"cli", "diagnose", "render/reports"})
+# What stands twice and should not: the room that is to find another name. Nothing is added here.
+STILL_TWICE: dict[str, str] = {
+    "module runs": "render/",
+    "module tensors": "render/",
+    "type Block": "census/",
+    "type Blocks": "render/",
+    "type CanaryFacts": "render/",
+    "type Clock": "cli/",
+    "type Report": "diagnose/",
+    "type Row": "cli/",
+}
+
 REGISTRIES = (
     Registry(folder="frameworks", suffix=".py", helpers=frozenset({"base"})),
     Registry(folder="profiles", suffix=".toml"),
@@ -150,7 +165,7 @@ def forbidden_imports(package: Path) -> Iterator[str]:
 
 
 def misplaced_names(package: Path) -> Iterator[str]:
-    """Yield what stands in the package and is no room, and the rooms that have to exist and do not."""
+    """Yield what stands in the package and is not a room, and the rooms that have to exist and do not."""
     names = {path.name + "/" * path.is_dir() for path in package.iterdir()}
     for name in sorted(names - ROOMS.keys() - OTHER_NAMES):
         yield f"{name}: no room of this name"
@@ -201,6 +216,35 @@ def names_in(tree: ast.Module) -> set[str]:
     """Return the last parts of all imports, their modules', and all strings of a module."""
     strings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     return strings | {part for imported in imports_in(tree) for part in imported.module.split(".")}
+
+
+def doubled_names(package: Path) -> dict[str, list[str]]:
+    """Return the names that stand for two things, and where they do; a leading underscore makes no difference."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for path in sorted(package.rglob("*.py")):
+        where = path.relative_to(package)
+        if not path.stem.startswith("__"):
+            found[f"module {path.stem.lstrip('_')}"].append(str(where))
+        for name, line in types_in(ast.parse(path.read_bytes(), filename=str(path))):
+            found[f"type {name.lstrip('_')}"].append(f"{where}:{line}")
+    return {name: places for name, places in found.items() if len(places) > 1 and not of_one_command(places)}
+
+
+def types_in(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Yield the classes and the aliases of types that a module defines, wherever they stand, with their lines."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.ClassDef(name=name):
+                yield name, node.lineno
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                if re.fullmatch("_*[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*", name):  # a constant has capitals alone
+                    yield name, node.lineno
+
+
+def of_one_command(places: list[str]) -> bool:
+    """Say whether modules of one name are those of a command, at most one in each of the rooms that it has."""
+    rooms = [place.rpartition("/")[0] for place in places if place.endswith(".py")]
+    return len(rooms) == len(set(rooms)) == len(places) and "cli" in rooms and ROOMS_OF_A_COMMAND.issuperset(rooms)
 
 
 def a_package(folder: Path, **modules: str) -> Path:
@@ -354,3 +398,46 @@ def test_the_words_of_the_map_are_classes() -> None:
     }
     assert named
     assert named <= classes
+
+
+def test_a_name_stands_for_one_thing() -> None:
+    found = doubled_names(PACKAGE)
+    assert {name: places for name, places in found.items() if name not in STILL_TWICE} == {}
+    assert STILL_TWICE.keys() - found.keys() == set(), "these stand once by now: take them out of STILL_TWICE"
+
+
+def test_a_command_has_a_module_in_each_of_its_rooms(tmp_path: Path) -> None:
+    package = a_package(tmp_path, cli__orders="", diagnose__orders="class A: ...", execute__lock="class B: ...\nX = 1")
+    for folder in ("render", "model", "render/reports"):
+        (package / folder).mkdir(exist_ok=True)
+        (package / folder / "__init__.py").touch()
+    (package / "render" / "reports" / "orders.py").touch()
+    assert doubled_names(package) == {}
+
+
+@pytest.mark.parametrize(
+    ("modules", "doubled"),
+    [
+        ({"reduce___facts": ""}, {"module facts": ["model/facts.py", "reduce/_facts.py"]}),
+        ({"diagnose__orders": "", "render__orders": ""}, {"module orders": ["diagnose/orders.py", "render/orders.py"]}),
+        (
+            {"diagnose__orders": "", "render__reports/orders": "", "render__reports/__init__": "import orders"},
+            {"module orders": ["diagnose/orders.py", "render/reports/orders.py"]},
+        ),
+        ({"cli__orders": "", "model__orders": ""}, {"module orders": ["cli/orders.py", "model/orders.py"]}),
+        ({"cli__orders": "", "cli___orders": ""}, {"module orders": ["cli/_orders.py", "cli/orders.py"]}),
+        (
+            {"reduce__a": "class Step: ...", "census__b": "\ndef f():\n    class _Step: ..."},
+            {"type Step": ["census/b.py:3", "reduce/a.py:1"]},
+        ),
+        (
+            {"cli__orders": "class Plan: ...", "diagnose__orders": "Plan: TypeAlias = int"},
+            {"type Plan": ["cli/orders.py:1", "diagnose/orders.py:1"]},
+        ),
+        ({"reduce__a": "Step = int\nclass Step: ..."}, {"type Step": ["reduce/a.py:1", "reduce/a.py:2"]}),
+    ],
+)
+def test_a_name_that_stands_for_two_things_is_found(
+    tmp_path: Path, modules: dict[str, str], doubled: dict[str, list[str]]
+) -> None:
+    assert doubled_names(a_package(tmp_path, **modules)) == doubled

@@ -121,18 +121,13 @@ def _checked(output: OutputFile, longest: int) -> OutputFile:
 def merge(outcomes: Sequence[Outcome], selection: Selection) -> Outcome:
     """Sum the processes of an isolated run into one outcome."""
     worst = next((one for one in outcomes if one.completed.exit_code != 0), outcomes[-1])
-    reports = [one.report for one in outcomes]
     written = {output.path: output for one in outcomes for output in one.outputs if output.census is not None}
     return Outcome(
         run=worst.run,
         arm=worst.arm,
         selection=selection,
         completed=worst.completed,
-        report=FrameworkReport(
-            results=tuple(result for report in reports for result in report.results),
-            assertions_passed=sum(report.assertions_passed for report in reports),
-            assertions_failed=sum(report.assertions_failed for report in reports),
-        ),
+        report=FrameworkReport.of(result for one in outcomes for result in one.report.results),
         outputs=tuple(written.values()),
         outputs_due=False,
         printed=tuple({line.name: line for one in outcomes for line in one.printed}.values()),

@@ -3,10 +3,10 @@
 import math
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from pooldiag.frameworks._text import shortened
+from pooldiag.frameworks._text import UNPRINTABLE, clipped
 from pooldiag.frameworks._xml import XmlElements
 from pooldiag.frameworks.base import CaseEvent, ListingError, ReportReader
 from pooldiag.model.cases import Case, Listing, Selection
@@ -17,8 +17,7 @@ CASE_IN_LISTING = ("doctest", "TestCase")
 CASE_IN_RUN = ("doctest", "TestSuite", "TestCase")
 
 # The bytes that doctest writes as `\x1B`: control characters and what is not UTF-8. `\x0B` and `\x0C` are ours.
-_ESCAPED_BYTE = re.compile(r"\\x(0[0-8BCEF]|1[0-9A-F]|7F|[89A-F][0-9A-F])")
-_CONTROL = re.compile("[\x00-\x1f\x7f]")
+_ESCAPED_BYTE = re.compile(rb"\\x(0[0-8BCEF]|1[0-9A-F]|7F|[89A-F][0-9A-F])")
 _SIGNAL = re.compile(r"(SIG[A-Z]+) - ")
 _TRANSLATED_LATER = "exception thrown in subcase - will translate later"
 
@@ -26,16 +25,14 @@ _TRANSLATED_LATER = "exception thrown in subcase - will translate later"
 def parse_listing(report: bytes) -> Listing:
     """Read what doctest wrote for `-dt-list-test-cases`; the program may have died after it."""
     found = _ListingListener()
-    elements = XmlElements(found)
+    elements = XmlElements(began=found.began, ended=found.ended)
     elements.feed(report)
     if problem := found.problem():
         raise ListingError(
             problem + (f" ({elements.problem})" if elements.problem else ""),
             hint="does its main() pass the command line to doctest? `--framework blackbox` runs it without cases",
         )
-    return Listing(
-        cases=tuple(_with_twins(found.cases)), framework_version=found.version, tells_skipped=found.tells_skipped
-    )
+    return Listing(cases=tuple(found.cases), framework_version=found.version, tells_skipped=found.tells_skipped)
 
 
 class _ListingListener:
@@ -45,6 +42,7 @@ class _ListingListener:
         self.cases: list[Case] = []
         self.version: str | None = None
         self.tells_skipped = True  # doctest does from 2.4.7 on
+        self._seen: Counter[Case] = Counter()
         self._root: str | None = None
         self._ran = False
         self._complete = False
@@ -56,7 +54,7 @@ class _ListingListener:
         if "TestSuite" in path:
             self._ran = True
         elif path == CASE_IN_LISTING:
-            self.cases.append(_case(attributes, attributes.get("testsuite", "")))
+            self.cases.append(_as_twin(_case(attributes, attributes.get("testsuite", "")), self._seen))
             self.tells_skipped &= "skipped" in attributes
 
     def ended(self, path: tuple[str, ...], text: str) -> None:
@@ -81,7 +79,7 @@ class DoctestReader(ReportReader):
 
     def __init__(self, selection: Selection | None) -> None:
         self._known = _KnownCases(selection.cases if selection else ())
-        self._elements = XmlElements(self)
+        self._elements = XmlElements(began=self._began, ended=self._ended)
         self._suite = ""
         self._results: list[CaseResult] = []
         self._running: _RunningCase | None = None
@@ -95,15 +93,9 @@ class DoctestReader(ReportReader):
 
     def result(self) -> FrameworkReport:
         """Return what is known so far."""
-        results = tuple(self._results) + ((self._running.result(),) if self._running else ())
-        return FrameworkReport(
-            results=results,
-            assertions_passed=sum(result.assertions_passed for result in results),
-            assertions_failed=sum(result.assertions_failed for result in results),
-        )
+        return FrameworkReport.of((*self._results, *([self._running.result()] if self._running else [])))
 
-    def began(self, path: tuple[str, ...], attributes: Mapping[str, str]) -> None:
-        """Take notice of a start tag."""
+    def _began(self, path: tuple[str, ...], attributes: Mapping[str, str]) -> None:
         if path == CASE_IN_RUN[:2]:
             self._suite = attributes.get("name", "")
         elif path == CASE_IN_RUN:
@@ -111,12 +103,13 @@ class DoctestReader(ReportReader):
         elif self._running and path[:3] == CASE_IN_RUN:
             self._running.began(path[3:], attributes)
 
-    def ended(self, path: tuple[str, ...], text: str) -> None:
-        """Take notice of an end tag."""
+    def _ended(self, path: tuple[str, ...], text: str) -> None:
         if self._running and path[:3] == CASE_IN_RUN:
             self._running.ended(path[3:], text)
             if self._running.totals is not None:
-                self._finish(self._running)
+                self._results.append(self._running.result())
+                self._events.append(self._results[-1])
+                self._running = None
 
     def _start(self, attributes: Mapping[str, str]) -> None:
         if attributes.get("skipped") == "true":  # filtered out, or decorated with skip()
@@ -124,11 +117,6 @@ class DoctestReader(ReportReader):
         case = self._known.take(_case(attributes, self._suite))
         self._running = _RunningCase(case=case, decorators=attributes)
         self._events.append(CaseStarted(name=case.name, number=len(self._results) + 1))
-
-    def _finish(self, running: "_RunningCase") -> None:
-        self._running = None
-        self._results.append(running.result())
-        self._events.append(self._results[-1])
 
 
 class _KnownCases:
@@ -145,18 +133,17 @@ class _KnownCases:
         for identity in (_identity(started), (started.name,)):
             if waiting := self._waiting.get(identity):
                 return waiting.popleft()
-        self._strangers[started] += 1
-        return replace(started, twin=self._strangers[started] - 1)
+        return _as_twin(started, self._strangers)
 
 
 def _identity(case: Case) -> tuple[object, ...]:
-    """Return what a listing and a run both tell; the listings of doctest 2.3.0 have the name only."""
+    """Return what a listing and a run both say; the listings of doctest 2.3.0 have the name only."""
     return (case.name, case.suite, case.file, case.line) if case.file else (case.name,)
 
 
 @dataclass(slots=True, kw_only=True)
 class _RunningCase:
-    """What the report tells of one case until its end. Paths are below the case's own element."""
+    """What the report says of one case until its end. Paths are below the case's own element."""
 
     case: Case
     decorators: Mapping[str, str]
@@ -187,7 +174,7 @@ class _RunningCase:
     def ended(self, path: tuple[str, ...], text: str) -> None:
         match path:
             case [*_, "Expression" | "Message"] if self.in_failure:
-                self.message = shortened(_failure(self.attributes, self.parts))
+                self.message = clipped(_failure(self.attributes, self.parts))
                 self.in_failure = False
             case [*_, "Expression" | "Message", part] if self.in_failure:
                 self.parts[part] = " ".join(text.split())
@@ -206,7 +193,7 @@ class _RunningCase:
         if self.crashed and self.signal is None and (found := _SIGNAL.match(text)):
             self.signal = found[1]
         if self.message is None and not text.startswith(_TRANSLATED_LATER):
-            self.message = shortened(text if self.crashed else f"exception: {text}")
+            self.message = clipped(text if self.crashed else f"exception: {text}")
 
     def result(self) -> CaseResult:
         """Return the case as far as it is known."""
@@ -235,7 +222,7 @@ class _RunningCase:
         return CaseStatus.PASSED if passed else CaseStatus.FAILED
 
     def _success(self, failed: int) -> bool:
-        """Decide as doctest does; before 2.4.7 it did not tell."""
+        """Decide as doctest does; before 2.4.7 it did not say."""
         bad = bool(failed) or self.threw or self._late()
         if self.decorators.get("should_fail") == "true":
             return bad
@@ -280,29 +267,18 @@ def _case(attributes: Mapping[str, str], suite: str) -> Case:
 def _name_bytes(name: str) -> bytes | None:
     """Undo doctest's escapes; None when the name holds none that it can have written.
 
-    A name may hold the characters of an escape itself: nothing in the XML tells the two apart.
+    A name may hold the characters of an escape itself: nothing in the XML distinguishes the two.
     """
-    if not _ESCAPED_BYTE.search(name):
-        return None
-    data = _ESCAPED_BYTE.sub(_byte, name).encode("utf-8", "surrogateescape")
-    try:
-        return data if _CONTROL.search(data.decode()) else None
-    except UnicodeDecodeError:
-        return data
+    data, escapes = _ESCAPED_BYTE.subn(
+        lambda found: bytes.fromhex(found[1].decode()), name.encode("utf-8", "surrogateescape")
+    )
+    return data if escapes and UNPRINTABLE.search(data.decode("utf-8", "surrogateescape")) else None
 
 
-def _byte(found: re.Match[str]) -> str:
-    """Return an escaped byte as `surrogateescape` has it."""
-    byte = int(found[1], 16)
-    return chr(byte if byte < 0x80 else 0xDC00 + byte)  # noqa: PLR2004 -- ASCII ends there
-
-
-def _with_twins(cases: Iterable[Case]) -> Iterable[Case]:
-    """Yield the cases, those numbered that agree in everything."""
-    seen: Counter[Case] = Counter()
-    for case in cases:
-        yield replace(case, twin=seen[case])
-        seen[case] += 1
+def _as_twin(case: Case, seen: Counter[Case]) -> Case:
+    """Return the case, numbered among those seen that agree with it in everything."""
+    seen[case] += 1
+    return replace(case, twin=seen[case] - 1)
 
 
 def _place(attributes: Mapping[str, str]) -> str | None:
@@ -322,7 +298,7 @@ def _failure(attributes: Mapping[str, str], parts: Mapping[str, str]) -> str:
 
 
 def _count(text: str | None, otherwise: int) -> int:
-    """Read a number that another program wrote; `otherwise` when it is none."""
+    """Read a number that another program wrote; `otherwise` when it is not one."""
     return int(text) if text is not None and re.fullmatch(r"[0-9]{1,18}", text) else otherwise
 
 

@@ -3,9 +3,10 @@
 import re
 
 MESSAGE_LIMIT = 300
+UNPRINTABLE = re.compile("[\x00-\x1f\x7f\udc80-\udcff]")  # a lone surrogate is a byte that is not UTF-8
 
 
-def shortened(text: str) -> str:
+def clipped(text: str) -> str:
     """Cut a message that is too long to be shown."""
     return text if len(text) <= MESSAGE_LIMIT else text[: MESSAGE_LIMIT - 1] + "…"
 

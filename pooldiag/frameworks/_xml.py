@@ -2,8 +2,7 @@
 
 import codecs
 import re
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Callable, Mapping
 from xml.parsers import expat
 
 from pooldiag.frameworks._text import escaped
@@ -13,35 +12,31 @@ TEXT_LIMIT = 4096  # characters kept of one element's text: an assertion can pri
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\udc80-\udcff\ufffe\uffff]")
 
 
-class Listener(Protocol):
-    """Who hears of elements. `path` has the names from the root to the element."""
-
-    def began(self, path: tuple[str, ...], attributes: Mapping[str, str]) -> None:
-        """Take notice of a start tag."""
-
-    def ended(self, path: tuple[str, ...], text: str) -> None:
-        """Take notice of an end tag; `text` is the head of what stood since the last tag."""
-
-
-class DamagedXmlError(Exception):
-    """The document declares a DOCTYPE: no test report has one, and entities could swell without bound."""
-
-
 class XmlElements:
-    r"""Feeds a listener with elements, the same ones however the bytes are cut.
+    r"""Calls for each start tag and each end tag, alike however the bytes are cut.
 
-    Characters that XML forbids are written out as `\xED`. From the first error on, the rest is ignored;
-    `problem` then says what it was.
+    `began` takes the names from the root to the element, and its attributes; `ended` the names, and the head of what
+    stood since the last tag. Characters that XML forbids are written out as `\xED`. From the first error on, the rest
+    is ignored; `problem` then says what it was.
     """
 
-    def __init__(self, listener: Listener) -> None:
+    def __init__(
+        self,
+        *,
+        began: Callable[[tuple[str, ...], Mapping[str, str]], None],
+        ended: Callable[[tuple[str, ...], str], None],
+    ) -> None:
         self.problem: str | None = None
-        self._listener = listener
+        self._began = began
+        self._ended = ended
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         self._held = ""
         self._path: tuple[str, ...] = ()
         self._text = ""
-        self._parser = _parser()
+        self._parser = expat.ParserCreate()
+        # Every tag is reported at once, where that is a choice (from expat 2.6 on).
+        if at_once := getattr(self._parser, "SetReparseDeferralEnabled", None):
+            at_once(False)  # noqa: FBT003 -- its own signature  # pragma: no cover -- an older expat has no such choice
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._characters
@@ -57,16 +52,16 @@ class XmlElements:
         self._held = text[complete:]
         try:
             self._parser.Parse(text[:complete])
-        except (expat.ExpatError, DamagedXmlError) as error:
+        except expat.ExpatError as error:
             self.problem = str(error)
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._path = (*self._path, name)
         self._text = ""
-        self._listener.began(self._path, attributes)
+        self._began(self._path, attributes)
 
     def _end(self, _: str) -> None:
-        self._listener.ended(self._path, self._text)
+        self._ended(self._path, self._text)
         self._path = self._path[:-1]
         self._text = ""
 
@@ -75,12 +70,5 @@ class XmlElements:
             self._text = (self._text + text)[:TEXT_LIMIT]
 
     def _doctype(self, *_: object) -> None:
-        raise DamagedXmlError("the report has a DOCTYPE")
-
-
-def _parser() -> expat.XMLParserType:
-    """Make a parser that tells of every tag at once, where that is a choice (from expat 2.6 on)."""
-    parser = expat.ParserCreate()
-    if at_once := getattr(parser, "SetReparseDeferralEnabled", None):
-        at_once(False)  # noqa: FBT003 -- its own signature  # pragma: no cover -- an older expat has no such choice
-    return parser
+        """Stop at a DOCTYPE: no test report has one, and entities could swell without bound."""
+        raise expat.ExpatError("the report has a DOCTYPE")

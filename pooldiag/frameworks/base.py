@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import Protocol
 
-from pooldiag.errors import BlockedError
+from pooldiag.errors import BlockedError, UsageError
 from pooldiag.model.cases import Case, Listing, Order, OrderKind, Selection
 from pooldiag.model.events import CaseStarted
 from pooldiag.model.outcomes import CaseResult, FrameworkReport
@@ -28,14 +28,20 @@ class InputFile:
     content: bytes
 
 
-class ReportReader(Protocol):
-    """Reads one report while it grows. A report may stop anywhere, or turn into garbage."""
+class ReportReader:
+    """Reads one report while it grows. A report may stop anywhere, or turn into garbage.
+
+    Each is derived from this one, which reads nothing out of anything.
+    """
 
     def feed(self, data: bytes) -> tuple[CaseEvent, ...]:
         """Take the next bytes; return what they say, in order."""
+        del data
+        return ()
 
     def result(self) -> FrameworkReport:
         """Return what is known so far; a case that began and did not end is UNFINISHED."""
+        return FrameworkReport()
 
     def problem(self) -> str | None:
         """Say why this is not the run that was asked for, so that it says nothing; None while it may be."""
@@ -48,36 +54,14 @@ class Framework(Protocol):
     Each is derived from this one, and says only what it does in another way.
     """
 
-    @property
-    def name(self) -> str:
-        """Its name, as `--framework` takes it."""
-
-    @property
-    def markers(self) -> tuple[bytes, ...]:
-        """Strings any of which, found in the target, select this framework."""
-
-    @property
-    def lists_cases(self) -> bool:
-        """Whether it knows cases at all; if not, nothing is listed, selected or reported."""
-        return True
-
-    @property
-    def any_order(self) -> bool:
-        """Whether a selection may hold its cases in any order. If so, it is not asked to order or confirm anything.
-
-        What it lists is then to be `arranged`; its reader notices when a run was not as asked for.
-        """
-        return False
-
-    @property
-    def report_name(self) -> str:
-        """The name of the file in a run's folder that it reports into."""
-        return "report.txt"
-
-    @property
-    def plain_orders(self) -> tuple[Order, ...]:
-        """The orders that take no seed and may differ from each other."""
-        return (Order(),)
+    name: str  # as `--framework` takes it
+    markers: tuple[bytes, ...]  # strings any of which, found in the target, select this framework
+    lists_cases: bool = True  # whether it knows cases at all; if not, nothing is listed, selected or reported
+    # Whether a selection may hold its cases in any order. If so, it is not asked to order or confirm anything.
+    # What it lists is then to be `arranged`; its reader notices when a run was not as asked for.
+    any_order: bool = False
+    report_name: str = "report.txt"  # of the file in a run's folder that it reports into
+    plain_orders: tuple[Order, ...] = (Order(),)  # those that take no seed and may differ from each other
 
     def seeds(self) -> Iterator[int]:
         """Yield the seeds, ascending, that each give another order; the first stands for no seed as well."""
@@ -90,7 +74,15 @@ class Framework(Protocol):
 
     def refuse(self, arguments: tuple[str, ...]) -> None:
         """Raise UsageError, with the flag's name, for an argument of the user that fights ours."""
-        del arguments
+        for argument in arguments:
+            if hint := self.own_flag_hint(argument):
+                flag = argument.partition("=")[0]
+                raise UsageError(f"{flag} is pooldiag's to set for a {self.name} target", hint=hint)
+
+    def own_flag_hint(self, argument: str) -> str | None:
+        """Say what to do instead of giving a flag that is ours to set; None for any other argument."""
+        del argument
+        return None
 
     def list_arguments(self, selection: Selection | None, order: Order, report: Path) -> tuple[str, ...]:
         """Return the arguments that list into `report`: all cases, or exactly what a run of `selection` starts."""

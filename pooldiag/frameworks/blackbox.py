@@ -2,22 +2,8 @@
 
 from pathlib import Path
 
-from pooldiag.frameworks.base import CaseEvent, Framework, ListingError, ReportReader
+from pooldiag.frameworks.base import Framework, ListingError, ReportReader
 from pooldiag.model.cases import Case, Listing, Order, Selection
-from pooldiag.model.outcomes import FrameworkReport
-
-
-class SilentReader(ReportReader):
-    """Reads nothing out of anything."""
-
-    def feed(self, data: bytes) -> tuple[CaseEvent, ...]:
-        """Ignore the bytes."""
-        del data
-        return ()
-
-    def result(self) -> FrameworkReport:
-        """Return an empty report."""
-        return FrameworkReport()
 
 
 class Blackbox(Framework):
@@ -27,15 +13,12 @@ class Blackbox(Framework):
     markers = ()
     lists_cases = False
 
-    def list_arguments(self, selection: Selection | None, order: Order, report: Path) -> tuple[str, ...]:
-        """Return no arguments; such a target is never to be listed."""
-        del selection, order, report
-        return ()
-
     def run_arguments(self, selection: Selection | None, order: Order, report: Path | None) -> tuple[str, ...]:
         """Return no arguments."""
         del selection, order, report
         return ()
+
+    list_arguments = run_arguments  # such a target is never to be listed
 
     def parse_listing(self, report: bytes) -> Listing:
         """Raise ListingError: there is nothing to list."""
@@ -50,4 +33,4 @@ class Blackbox(Framework):
     def reader(self, selection: Selection | None) -> ReportReader:
         """Return a reader that knows no case."""
         del selection
-        return SilentReader()
+        return ReportReader()

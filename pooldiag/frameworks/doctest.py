@@ -1,13 +1,12 @@
 """doctest (C++), 2.3.8 and later."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
+from enum import Flag, auto
 from itertools import accumulate, count
 from pathlib import Path
 
-from pooldiag.errors import UsageError
 from pooldiag.frameworks._doctest_reports import DoctestReader, parse_listing
 from pooldiag.frameworks.base import Framework, ReportReader
 from pooldiag.model.cases import Case, Listing, Order, OrderKind, Selection
@@ -16,16 +15,16 @@ ARGUMENT_LIMIT_BYTES = 131_071  # Linux, MAX_ARG_STRLEN without the final NUL; m
 # What does not fit into one argument goes into the other spelling too: doctest adds the two up.
 _TEST_CASE = ("-dt-test-case=", "-dt-tc=")
 _TEST_CASE_EXCLUDE = ("-dt-test-case-exclude=", "-dt-tce=")
-_SHORT_BYTES = 1000  # of names: a line that people still read
+_SHORT_BYTES = 1000  # of names: a line that people still read; all of these are equally short
 _FLAG = re.compile(r"-+(?:dt-)?(?P<name>[^=]+)(?P<value>=.*)?", re.DOTALL)
 
 
-class _Form(Enum):
+class _Form(Flag):
     """How doctest takes a flag; in another form it ignores it."""
 
-    BARE = "bare"
-    VALUE = "value"
-    EITHER = "either"
+    BARE = auto()
+    VALUE = auto()
+    EITHER = BARE | VALUE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,25 +39,20 @@ class _OwnFlag:
 _OWN_REPORT = "pooldiag makes doctest write a report of its own, and keeps what the target prints"
 _NOT_A_RUN = "run the target without pooldiag for that"
 _OWN_FLAGS = (
-    _OwnFlag(names=("reporters", "r"), form=_Form.VALUE, hint=_OWN_REPORT),
-    _OwnFlag(names=("out", "o"), form=_Form.VALUE, hint=_OWN_REPORT),
+    _OwnFlag(names=("reporters", "r", "out", "o"), form=_Form.VALUE, hint=_OWN_REPORT),
     _OwnFlag(names=("quiet", "q"), form=_Form.EITHER, hint=_OWN_REPORT),
     # doctest ignores `-tc NAME` and runs everything, which nobody means who types it.
     _OwnFlag(names=("test-case", "tc"), form=_Form.EITHER, hint="select cases with --case PATTERN"),
     _OwnFlag(names=("case-sensitive", "cs"), form=_Form.EITHER, hint="pooldiag's selections always match case"),
     _OwnFlag(names=("order-by", "ob"), form=_Form.VALUE, hint="choose the order with --order"),
     _OwnFlag(names=("rand-seed", "rs"), form=_Form.VALUE, hint="choose the seed with --order rand --seed N"),
-    _OwnFlag(names=("first", "f"), form=_Form.VALUE, hint="select cases with --case PATTERN"),
-    _OwnFlag(names=("last", "l"), form=_Form.VALUE, hint="select cases with --case PATTERN"),
+    _OwnFlag(names=("first", "f", "last", "l"), form=_Form.VALUE, hint="select cases with --case PATTERN"),
     _OwnFlag(names=("abort-after", "aa"), form=_Form.VALUE, hint="a run that stops early cannot be compared"),
     _OwnFlag(names=("no-skip", "ns"), form=_Form.EITHER, hint="cases marked skip() stay skipped"),
     _OwnFlag(names=("no-run", "nr"), form=_Form.EITHER, hint=_NOT_A_RUN),
     _OwnFlag(names=("exit", "e"), form=_Form.EITHER, hint="pooldiag always sets it"),
-    _OwnFlag(names=("help", "h", "?"), form=_Form.BARE, hint=_NOT_A_RUN),
-    _OwnFlag(names=("version", "v"), form=_Form.BARE, hint=_NOT_A_RUN),
-    _OwnFlag(names=("count", "c"), form=_Form.BARE, hint=_NOT_A_RUN),
-    _OwnFlag(names=("list-test-cases", "ltc"), form=_Form.BARE, hint=_NOT_A_RUN),
-    _OwnFlag(names=("list-test-suites", "lts"), form=_Form.BARE, hint=_NOT_A_RUN),
+    _OwnFlag(names=("help", "h", "?", "version", "v", "count", "c"), form=_Form.BARE, hint=_NOT_A_RUN),
+    _OwnFlag(names=("list-test-cases", "ltc", "list-test-suites", "lts"), form=_Form.BARE, hint=_NOT_A_RUN),
     _OwnFlag(names=("list-reporters", "lr"), form=_Form.BARE, hint=_NOT_A_RUN),
 )
 _OWN_BY_NAME = {name: flag for flag in _OWN_FLAGS for name in flag.names}
@@ -85,12 +79,14 @@ class Doctest(Framework):
             return None
         return "seed 0, seed 1 and no seed are the same order in doctest"
 
-    def refuse(self, arguments: tuple[str, ...]) -> None:
-        """Raise UsageError for a flag that is ours, in any spelling: an unprefixed one would win over ours."""
-        for argument in arguments:
-            if flag := _own_flag(argument):
-                shown = argument.partition("=")[0]
-                raise UsageError(f"{shown} is pooldiag's to set for a doctest target", hint=flag.hint)
+    def own_flag_hint(self, argument: str) -> str | None:
+        """Know a flag that is ours in any spelling: an unprefixed one would win over ours."""
+        found = _FLAG.fullmatch(argument)
+        flag = _OWN_BY_NAME.get(found["name"]) if found else None
+        if found is None or flag is None:
+            return None
+        form = _Form.BARE if found["value"] is None else _Form.VALUE
+        return flag.hint if form in flag.form else None
 
     def list_arguments(self, selection: Selection | None, order: Order, report: Path) -> tuple[str, ...]:
         """List all cases, skipped ones too; or with a selection those that it runs."""
@@ -118,22 +114,17 @@ class Doctest(Framework):
         chosen = set(wanted)
         others = tuple(case for case in runnable if case not in chosen)
         between = tuple(case for case in runnable[places[0] : places[-1]] if case not in chosen)
-        by_name, by_exclusion = _by_name(wanted, others), _by_exclusion(wanted, others)
-        return tuple(sorted((*by_name, *by_exclusion, *_by_position(runnable, wanted, between)), key=_length))
+        gone = {case.name for case in between}
+        first = sum(case.name not in gone for case in runnable[: places[0]]) + 1
+        position = (f"-dt-first={first}", f"-dt-last={first + len(wanted) - 1}")
+        ways = [*_said_apart(_TEST_CASE, wanted, others), *_said_apart(_TEST_CASE_EXCLUDE, others, wanted)]
+        ways += [(*words, *position) for words in _said_apart(_TEST_CASE_EXCLUDE, between, wanted)]
+        ways.sort(key=lambda words: sum(map(_bytes, words)) // _SHORT_BYTES)
+        return tuple(Selection(cases=wanted, words=words) for words in ways)
 
     def reader(self, selection: Selection | None) -> ReportReader:
         """Return a reader of the XML report of one run."""
         return DoctestReader(selection)
-
-
-def _own_flag(argument: str) -> _OwnFlag | None:
-    """Return the flag of ours that doctest would take this argument for."""
-    found = _FLAG.fullmatch(argument)
-    flag = _OWN_BY_NAME.get(found["name"]) if found else None
-    if found is None or flag is None:
-        return None
-    form = _Form.BARE if found["value"] is None else _Form.VALUE
-    return flag if flag.form in {form, _Form.EITHER} else None
 
 
 def _report_arguments(report: Path) -> tuple[str, ...]:
@@ -155,65 +146,30 @@ def _places(runnable: tuple[Case, ...], wanted: tuple[Case, ...]) -> list[int]:
     return places if in_order else []
 
 
-def _by_name(wanted: tuple[Case, ...], others: tuple[Case, ...]) -> Iterator[Selection]:
-    """Yield the selections that name the wanted cases."""
-    if _tells_apart(wanted, others):
-        for words in _by_patterns(_TEST_CASE, wanted):
-            yield Selection(cases=wanted, words=words)
-
-
-def _by_exclusion(wanted: tuple[Case, ...], others: tuple[Case, ...]) -> Iterator[Selection]:
-    """Yield the selections that name all others, to leave them out."""
-    if _tells_apart(others, wanted):
-        for words in _by_patterns(_TEST_CASE_EXCLUDE, others):
-            yield Selection(cases=wanted, words=words)
-
-
-def _by_position(
-    runnable: tuple[Case, ...], wanted: tuple[Case, ...], between: tuple[Case, ...]
-) -> Iterator[Selection]:
-    """Yield the selections by position, those that stand between the wanted cases being left out by name."""
-    if not _tells_apart(between, wanted):
-        return
-    gone = {case.name for case in between}
-    first = [case for case in runnable if case.name not in gone].index(wanted[0]) + 1
-    position = (f"-dt-first={first}", f"-dt-last={first + len(wanted) - 1}")
-    for words in _by_patterns(_TEST_CASE_EXCLUDE, between):
-        yield Selection(cases=wanted, words=(*words, *position))
-
-
-def _tells_apart(named: tuple[Case, ...], others: tuple[Case, ...]) -> bool:
-    """Tell whether names select some cases and none of the others; an empty pattern selects everything."""
+def _said_apart(
+    options: tuple[str, str], named: tuple[Case, ...], others: tuple[Case, ...]
+) -> Iterator[tuple[str, ...]]:
+    """Yield the arguments that name some cases and none of the others, in the ways that are worth a try and fit."""
     names = {case.name for case in named}
-    return "" not in names and not any(case.name in names for case in others)
-
-
-def _by_patterns(options: tuple[str, str], named: tuple[Case, ...]) -> list[tuple[str, ...]]:
-    """Return the arguments that name these cases, in the ways that are worth a try; none where none would fit."""
-    each = [tuple(dict.fromkeys(map(pattern, named))) for pattern in _PATTERNS]
+    if "" in names or any(case.name in names for case in others):  # an empty pattern selects everything
+        return
+    each = [tuple(dict.fromkeys(patterns)) for patterns in zip(*map(_patterns, named), strict=True)] or [()]
     if len(named) > 1:  # some may need one way, some another
         each.append(tuple(dict.fromkeys(pattern for patterns in each for pattern in patterns)))
-    said = (_said(options, patterns) for patterns in dict.fromkeys(each))
-    return [arguments for arguments in said if all(_bytes(one) <= ARGUMENT_LIMIT_BYTES for one in arguments)]
+    for patterns in dict.fromkeys(each):
+        arguments = _said(options, patterns)
+        if all(_bytes(argument) <= ARGUMENT_LIMIT_BYTES for argument in arguments):
+            yield arguments
 
 
-def _exact(case: Case) -> str:
-    r"""Return the pattern of a name. `,`, `\` and `*` have no escape that all versions know: `?` is any one byte."""
-    raw = case.name if case.name_bytes is None else case.name_bytes.decode("utf-8", "surrogateescape")
-    return re.sub(r"[,\\*]", "?", raw)
+def _patterns(case: Case) -> tuple[str, str, str]:
+    r"""Return the patterns that a name may need: its own; as XML folds it; as it is, looking escaped.
 
-
-def _folded(case: Case) -> str:
-    """Return the pattern of a name in which a space may have been a tab or a line end: XML folds them."""
-    return re.sub(r"[ \t\n\r]", "?", _exact(case))
-
-
-def _as_written(case: Case) -> str:
-    """Return the pattern of a name that looks escaped and is not."""
-    return re.sub(r"[,\\*]", "?", case.name)
-
-
-_PATTERNS: tuple[Callable[[Case], str], ...] = (_exact, _folded, _as_written)
+    XML folds tabs and line ends, so that any space may have been one. `,`, `\` and `*` have no escape that all versions
+    know: `?` is any one byte.
+    """
+    exact = re.sub(r"[,\\*]", "?", case.raw_name)
+    return exact, re.sub(r"[ \t\n\r]", "?", exact), re.sub(r"[,\\*]", "?", case.name)
 
 
 def _said(options: tuple[str, str], patterns: tuple[str, ...]) -> tuple[str, ...]:
@@ -224,11 +180,6 @@ def _said(options: tuple[str, str], patterns: tuple[str, ...]) -> tuple[str, ...
     fitting = sum(size - 1 <= room for size in sizes)
     parts = ((first, patterns[:fitting]), (second, patterns[fitting:]))
     return tuple(option + ",".join(part) for option, part in parts if part)
-
-
-def _length(selection: Selection) -> int:
-    """Return how long a selection is to be said, so coarsely that all that a person can read are equally short."""
-    return sum(map(_bytes, selection.words)) // _SHORT_BYTES
 
 
 def _bytes(text: str) -> int:

@@ -21,8 +21,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from pooldiag.errors import UsageError
-from pooldiag.frameworks._text import escaped, shortened
+from pooldiag.frameworks._text import UNPRINTABLE, clipped, escaped
 from pooldiag.frameworks.base import CaseEvent, Framework, InputFile, ListingError, ReportReader
 from pooldiag.model.cases import Case, Listing, Order, OrderKind, Selection
 from pooldiag.model.events import CaseStarted
@@ -36,8 +35,7 @@ _OWN_FLAGS = {
     "--case": "select cases with --case PATTERN, before the target",
     "--report": "pooldiag makes the target write a report of its own",
 }
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f\udc80-\udcff]")
-_FAILURE = re.compile(r"(?P<place>\S+:\d+)(?:: (?P<message>.*))?", re.DOTALL)
+_FAILURE = re.compile(r"(\S+:\d+)(?:: (.*))?", re.DOTALL)  # its place and its message
 
 
 class ListFile(Framework):
@@ -48,12 +46,9 @@ class ListFile(Framework):
     any_order = True
     plain_orders = (Order(), Order(kind=OrderKind.NAME))
 
-    def refuse(self, arguments: tuple[str, ...]) -> None:
-        """Raise UsageError for a flag that is ours."""
-        for argument in arguments:
-            flag = argument.partition("=")[0]
-            if hint := _OWN_FLAGS.get(flag):
-                raise UsageError(f"{flag} is pooldiag's to set for a listfile target", hint=hint)
+    def own_flag_hint(self, argument: str) -> str | None:
+        """Look the flag up."""
+        return _OWN_FLAGS.get(argument.partition("=")[0])
 
     def list_arguments(self, selection: Selection | None, order: Order, report: Path) -> tuple[str, ...]:
         """List all cases: what a selection runs is not asked, and an order is ours to make."""
@@ -78,17 +73,17 @@ class ListFile(Framework):
 
     def parse_listing(self, report: bytes) -> Listing:
         """Read a listing; raise ListingError when a line of it, its end, or the difference of two names is missing."""
-        try:
-            return Listing(cases=tuple(_case(name) for name in _listed(report)))
-        except ListingError as error:
+        *lines, cut = report.split(b"\n")
+        if problem := _damage(lines, cut):
             hint = "it must be `case NAME` a line and a last line `end`; `--framework blackbox` runs it without cases"
-            raise ListingError(error.problem, hint=hint) from None
+            raise ListingError(problem, hint=hint)
+        return Listing(cases=tuple(_case(_decoded(line.removeprefix(b"case "))) for line in lines[:-1]))
 
     def selections(self, listing: Listing, wanted: tuple[Case, ...]) -> tuple[Selection, ...]:
         """Ask for the wanted cases by name, in whatever order; for everything as listed without a word."""
         if not wanted or len(set(wanted)) < len(wanted) or set(wanted) - set(listing.cases):
             return ()
-        names = () if wanted == listing.cases else tuple(_text(case) for case in wanted)
+        names = () if wanted == listing.cases else tuple(case.raw_name for case in wanted)
         return (Selection(cases=wanted, words=names),)
 
     def reader(self, selection: Selection | None) -> ReportReader:
@@ -101,7 +96,7 @@ class ListFileReader(ReportReader):
 
     def __init__(self, selection: Selection | None) -> None:
         self._selection = selection
-        self._waiting = {_text(case): case for case in (selection.cases if selection else ())}
+        self._waiting = {case.raw_name: case for case in (selection.cases if selection else ())}
         self._held = b""
         self._begun = 0
         self._results: list[CaseResult] = []
@@ -118,12 +113,7 @@ class ListFileReader(ReportReader):
 
     def result(self) -> FrameworkReport:
         """Return what is known so far."""
-        results = (*self._results, *self._unfinished())
-        return FrameworkReport(
-            results=results,
-            assertions_passed=sum(result.assertions_passed for result in results),
-            assertions_failed=sum(result.assertions_failed for result in results),
-        )
+        return FrameworkReport.of((*self._results, *self._unfinished()))
 
     def problem(self) -> str | None:
         """Say which case began out of turn; None when none did."""
@@ -137,7 +127,9 @@ class ListFileReader(ReportReader):
         if word == b"begin" and rest:
             return self._begin(_decoded(rest))
         if self._running is not None and word in {b"pass", b"fail", b"skip"}:
-            return self._finish(_result(self._running, word, rest.decode("utf-8", "backslashreplace").strip()))
+            self._results.append(_result(self._running, word, rest.decode("utf-8", "backslashreplace").strip()))
+            self._running = None
+            return self._results[-1]
         self._ended = line == b"end"
         return None
 
@@ -150,11 +142,6 @@ class ListFileReader(ReportReader):
             return None
         return CaseStarted(name=self._running.name, number=len(self._results) + 1)
 
-    def _finish(self, result: CaseResult) -> CaseResult:
-        self._running = None
-        self._results.append(result)
-        return result
-
     def _unfinished(self) -> tuple[CaseResult, ...]:
         return () if self._running is None else (CaseResult(case=self._running, status=CaseStatus.UNFINISHED),)
 
@@ -163,8 +150,8 @@ class ListFileReader(ReportReader):
         if self._selection is None or self._problem is not None:
             return
         due = self._selection.cases[self._begun : self._begun + 1]
-        if [text] != [_text(case) for case in due]:
-            wanted = _shown(_text(due[0])) if due else "nothing more"
+        if [text] != [case.raw_name for case in due]:
+            wanted = _shown(due[0].raw_name) if due else "nothing more"
             self._problem = f"the target ran {_shown(text)} where {wanted} was asked for"
 
 
@@ -173,27 +160,25 @@ def _names(selection: Selection | None, order: Order) -> tuple[str, ...] | None:
     own_order = order.kind in {OrderKind.FILE, OrderKind.SUITE}
     if selection is None or (own_order and not selection.words):
         return None
-    return tuple(_text(case) for case in selection.cases)
+    return tuple(case.raw_name for case in selection.cases)
 
 
 def _names_file(report: Path) -> Path:
     return report.with_name("cases.txt")
 
 
-def _listed(report: bytes) -> tuple[str, ...]:
-    """Return the names in a listing."""
-    *lines, cut = report.split(b"\n")
-    if not report:
-        raise ListingError("no listing of test cases was written")
+def _damage(lines: list[bytes], cut: bytes) -> str | None:
+    """Say why these lines are not a listing to rely on; None when they are one."""
+    if not lines and not cut:
+        return "no listing of test cases was written"
     if cut or lines[-1] != b"end":
-        raise ListingError(f"the listing of test cases is cut: its {len(lines)} lines do not stop with `end`")
+        return f"the listing of test cases is cut: its {len(lines)} lines do not stop with `end`"
     for number, line in enumerate(lines[:-1], 1):
         if not line.startswith(b"case ") or line == b"case " or b"\0" in line:
-            raise ListingError(f"line {number} of the listing of test cases names none: {_shown(_decoded(line))}")
-    names = tuple(_decoded(line.removeprefix(b"case ")) for line in lines[:-1])
-    if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise ListingError(f"the listing of test cases has {_shown(twice[0])} more than once")
-    return names
+            return f"line {number} of the listing of test cases names none: {_shown(_decoded(line))}"
+    if twice := [line for line, count in Counter(lines).items() if count > 1]:
+        return f"the listing of test cases has {_shown(_decoded(twice[0].removeprefix(b'case ')))} more than once"
+    return None
 
 
 def _decoded(name: bytes) -> str:
@@ -203,33 +188,19 @@ def _decoded(name: bytes) -> str:
 
 def _case(text: str) -> Case:
     """Make the case of a name; what cannot be printed stands escaped in it."""
-    name = _UNPRINTABLE.sub(escaped, text)
+    name = UNPRINTABLE.sub(escaped, text)
     return Case(name=name, name_bytes=None if name == text else text.encode("utf-8", "surrogateescape"))
 
 
-def _text(case: Case) -> str:
-    return case.name if case.name_bytes is None else _decoded(case.name_bytes)
-
-
 def _shown(text: str) -> str:
-    return repr(shortened(_case(text).name))
+    return repr(clipped(_case(text).name))
 
 
 def _result(case: Case, word: bytes, rest: str) -> CaseResult:
     """Make the result of a case out of the word that says it and what follows; a pass asserts something."""
-    if word == b"fail":
-        return _failed(case, rest)
-    asserted = int(rest) if re.fullmatch("[0-9]{1,18}", rest) else 1
-    return CaseResult(case=case, status=CaseStatus.PASSED, assertions_passed=asserted if word == b"pass" else 0)
-
-
-def _failed(case: Case, rest: str) -> CaseResult:
-    found = _FAILURE.fullmatch(rest)
-    message = rest if found is None else found["message"]
-    return CaseResult(
-        case=case,
-        status=CaseStatus.FAILED,
-        assertions_failed=1,
-        place=None if found is None else found["place"],
-        message=shortened(message) if message else None,
-    )
+    if word != b"fail":
+        asserted = int(rest) if re.fullmatch("[0-9]{1,18}", rest) else 1
+        return CaseResult(case=case, status=CaseStatus.PASSED, assertions_passed=asserted if word == b"pass" else 0)
+    place, message = found.groups() if (found := _FAILURE.fullmatch(rest)) else (None, rest)
+    message = clipped(message) if message else None
+    return CaseResult(case=case, status=CaseStatus.FAILED, assertions_failed=1, place=place, message=message)

@@ -80,7 +80,7 @@ class Arm:
     """One concrete environment, arguments and isolation that plays a role.
 
     `source` and `confidence` say how its switches are known; None stands for the user, who named them.
-    `one_sided`: its green is no evidence. `late`: its variables may be read by libraries that the target
+    `one_sided`: its green is not evidence. `late`: its variables may be read by libraries that the target
     loads while it runs, so a name missing in the files says nothing.
     """
 
@@ -90,7 +90,7 @@ class Arm:
     isolation: Isolation = Isolation.TOGETHER
     proof: CounterRule | None = None
     banner: BannerRule | None = None
-    shared: tuple[str, ...] = ()  # variables that all arms set, to print counters: no switch of this one
+    shared: tuple[str, ...] = ()  # variables that all arms set, to print counters: not a switch of this one
     source: str | None = None
     confidence: Confidence | None = None
     caveat: str | None = None
@@ -176,7 +176,7 @@ class AllocatorProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfilesReport:
-    """What `profiles` tells: all profiles in short, or one of them whole."""
+    """What `profiles` says: all profiles in short, or one of them whole."""
 
     profiles: tuple[AllocatorProfile, ...]
     whole: bool = False

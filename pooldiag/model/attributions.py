@@ -92,4 +92,4 @@ class Attribution:
     candidates: tuple[Candidate, ...] = ()
     ruled_out: tuple[RuledOut, ...] = ()
     not_established: tuple[str, ...] = ()
-    separators: tuple[Role, ...] = ()  # roles whose runs would tell the candidates apart and are missing
+    separators: tuple[Role, ...] = ()  # roles whose runs would separate the candidates and are missing

@@ -45,8 +45,13 @@ class Case:
 
     @property
     def place(self) -> str | None:
-        """The source line of the case, `file.cpp:12`; None when the framework does not tell it."""
+        """The source line of the case, `file.cpp:12`; None when the framework does not say it."""
         return f"{self.file}:{self.line}" if self.file and self.line is not None else None
+
+    @property
+    def raw_name(self) -> str:
+        """The name as it is passed on: bytes that are not UTF-8 stand as lone surrogates, as in all arguments."""
+        return self.name if self.name_bytes is None else self.name_bytes.decode("utf-8", "surrogateescape")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +75,7 @@ class Listing:
 class Selection:
     """Some cases, in running order, and how their framework is asked for them, in its own words.
 
-    No word: everything.
+    Without words: everything.
     """
 
     cases: tuple[Case, ...]

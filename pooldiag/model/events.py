@@ -1,4 +1,4 @@
-"""What whoever watches a diagnosis hears of."""
+"""What is reported, as it happens, to whoever watches a diagnosis."""
 
 from dataclasses import dataclass
 from pathlib import Path

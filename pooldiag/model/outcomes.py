@@ -1,6 +1,6 @@
 """What one run did, as facts: `Completed` and what the framework, the output files and the text add to it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 
@@ -45,6 +45,16 @@ class FrameworkReport:
     results: tuple[CaseResult, ...] = ()
     assertions_passed: int = 0
     assertions_failed: int = 0
+
+    @classmethod
+    def of(cls, results: Iterable[CaseResult]) -> "FrameworkReport":
+        """Report these cases, and the sums of their assertions."""
+        kept = tuple(results)
+        return cls(
+            results=kept,
+            assertions_passed=sum(result.assertions_passed for result in kept),
+            assertions_failed=sum(result.assertions_failed for result in kept),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +109,7 @@ class Outcome:
     printed: tuple[PrintedCensus, ...] = ()
     counters: Mapping[str, int] = field(default_factory=dict)
     banners: frozenset[str] = frozenset()  # the patterns of the profile's banners that a line matched
-    text_marks: tuple[str, ...] = ()  # lines of the output that tell an ending: sanitizer reports, aborts
+    text_marks: tuple[str, ...] = ()  # lines of the output that name an ending: sanitizer reports, aborts
     found_silent: tuple[Silence, ...] = ()
     notes: tuple[str, ...] = ()
     parts: tuple["Outcome", ...] = ()

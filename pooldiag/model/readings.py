@@ -1,4 +1,4 @@
-"""How a run reads: green, red or void, and the signatures that tell one red from another."""
+"""How a run reads: green, red or void, and the signatures that distinguish one red from another."""
 
 import re
 from dataclasses import dataclass

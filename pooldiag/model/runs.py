@@ -42,7 +42,7 @@ class Ending(StrEnum):
     TIMED_OUT = "timed-out"  # ended by us at the limit
     INTERRUPTED = "interrupted"  # ended by us because the user asked for it
     STOPPED = "stopped"  # ended by us because a resource ran out; `Completed.stopped_by` says which
-    ENOUGH = "enough"  # ended by us because its report had told all that was asked for
+    ENOUGH = "enough"  # ended by us because its report had said all that was asked for
     LOST = "lost"  # ended with what started it, which was killed meanwhile: by the run itself, it seems
     NOT_STARTED = "not-started"  # the system could not execute it; `Completed.stopped_by` says why
 
@@ -57,7 +57,7 @@ class RunLimits:
 
 
 def _ignore(_: bytes) -> None:
-    """Take no notice of a report."""
+    """Ignore a report."""
 
 
 def _never() -> bool:

@@ -1,31 +1,17 @@
 """Elements of a growing file, whatever stands in them."""
 
-from collections.abc import Mapping
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pooldiag.frameworks._xml import TEXT_LIMIT, XmlElements
 
 
-class Recorder:
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def began(self, path: tuple[str, ...], attributes: Mapping[str, str]) -> None:
-        del path, attributes
-
-    def ended(self, path: tuple[str, ...], text: str) -> None:
-        del path
-        self.texts.append(text)
-
-
 def texts(*pieces: bytes) -> list[str]:
-    recorder = Recorder()
-    elements = XmlElements(recorder)
+    found: list[str] = []
+    elements = XmlElements(began=lambda _, __: None, ended=lambda _, text: found.append(text))
     for piece in pieces:
         elements.feed(piece)
-    return recorder.texts
+    return found
 
 
 def test_of_a_long_text_the_head_is_kept() -> None:

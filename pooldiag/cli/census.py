@@ -266,14 +266,14 @@ def _tell_problems(report: "CensusReport") -> None:
 
 
 def _print(report: "CensusReport", *, as_json: bool) -> None:
-    from pooldiag.render import RENDERERS, Page  # noqa: PLC0415
+    from pooldiag.render import Page, render  # noqa: PLC0415
 
     if as_json:
-        say(RENDERERS["json"](report, Page()))
+        say(render(report, form="json", page=Page()))
     elif report.files or report.guesses:
         from pooldiag.cli.pages import page_of_stdout  # noqa: PLC0415 - a machine does not wait for it
 
-        say(RENDERERS["table"](report, page_of_stdout()))
+        say(render(report, form="table", page=page_of_stdout()))
 
 
 def _progress(*, quiet: bool) -> Callable[[str], object]:

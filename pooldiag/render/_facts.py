@@ -1,12 +1,16 @@
 """What several formats read out of a report in the same way."""
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
-from pooldiag.model.arms import Role
+from pooldiag.model.arms import ProfilesReport, Role
 from pooldiag.model.bisections import BisectReport, OrderResult, OrdersReport
+from pooldiag.model.censuses import CensusReport
 from pooldiag.model.readings import Sight, Signature
 from pooldiag.model.reports import ArmResult, AttributeReport, Run
-from pooldiag.render._renderer import RunReport
+
+RunReport: TypeAlias = AttributeReport | BisectReport | OrdersReport
+Report: TypeAlias = RunReport | CensusReport | ProfilesReport
 
 
 def runs_of(report: RunReport) -> tuple[Run, ...]:

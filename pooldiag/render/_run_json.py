@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from pooldiag.model.bisections import OrdersReport
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import Run
-from pooldiag.render._facts import name_bytes, runs_of
+from pooldiag.render._facts import RunReport, name_bytes, runs_of
 from pooldiag.render._page import Page
-from pooldiag.render._renderer import RunReport
 from pooldiag.render._run_forms import SeenRun, forms
 from pooldiag.render.json import Forms, Writer, written
 

@@ -18,7 +18,7 @@ from pooldiag.render._escapes import shell_line, without_surrogates
 from pooldiag.render._page import Page
 
 if TYPE_CHECKING:
-    from pooldiag.render._renderer import Report
+    from pooldiag.render._facts import Report
 
 Document = dict[str, Any]
 

@@ -7,7 +7,7 @@ from pooldiag.model.readings import Sight
 from pooldiag.model.reports import Run
 from pooldiag.render._facts import RunReport, name_bytes, runs_of
 from pooldiag.render._page import Page
-from pooldiag.render._run_forms import SeenRun, forms
+from pooldiag.render._run_forms import RunFacts, forms
 from pooldiag.render.json import Forms, Writer, written
 
 _Kept = dict[str, tuple[Run, Sight | None, object]]
@@ -30,7 +30,7 @@ class JsonReports:
         document = writer.document(report)
         if isinstance(report, OrdersReport):  # which holds what its runs showed, and no document of a run
             for run in runs_of(report):
-                writer.document(SeenRun(run=run, sight=None))
+                writer.document(RunFacts(run=run, sight=None))
         return _indented(document)
 
     def fresh(self) -> Iterator[tuple[str, str]]:
@@ -56,7 +56,7 @@ class _Keeping(Writer):
 
     def document(self, value: object) -> object:
         """Return what JSON holds of a value; of a run that was seen so before, what was made then."""
-        if not isinstance(value, SeenRun):
+        if not isinstance(value, RunFacts):
             return super().document(value)
         run, sight, made = self._kept.get(value.run.id, (None, None, None))
         if run is not value.run or sight is not value.sight:

@@ -59,12 +59,8 @@ def _strip(n: int, blocks: Blocks, *, columns: int, lines: int) -> Grid:
     while -(-len(blocks.nan) // joined) > columns * lines:
         joined *= 2
     size = joined * blocks.elements
-    cells = [
-        PictureCell(
-            nan=sum(blocks.nan[at : at + joined]), inf=sum(blocks.inf[at : at + joined]), size=min(size, n - begin)
-        )
-        for at, begin in zip(range(0, len(blocks.nan), joined), range(0, n, size), strict=True)
-    ]
+    places = range(len(blocks.nan))
+    cells = [_cell(blocks, n, [places[at : at + joined]]) for at in places[::joined]]
     cut = tuple(tuple(cells[at : at + columns]) for at in range(0, len(cells), columns))
     return Grid(
         lines=cut, labels=tuple(str(line * columns * size) for line in range(len(cut))), cell=count(size, "element")

@@ -97,7 +97,7 @@ class Writer:
                 spread = self._spread(part, form.beside[name])
                 found |= zip(beside(name, list(spread)), spread.values(), strict=True)
             elif name in form.commands:
-                found[name] = _command(part)
+                found[name] = _command(getattr(value, name))
             elif part is not None or name not in form.optional:
                 found[form.names.get(name, name)] = self.document(part)
         return found

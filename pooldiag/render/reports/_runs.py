@@ -63,8 +63,10 @@ def reading_cell(words: str) -> Cell:
     return Cell(words, _TONES.get(words, Tone.PLAIN))
 
 
-def look(run: Run, sight: Sight) -> str:
-    """Say in one or two words what one run showed."""
+def look(run: Run, sight: Sight | None) -> str:
+    """Say in one or two words what one run showed; how it reads where it was seen from no signature."""
+    if sight is None:
+        return str(run.reading.reading)
     return NO_ANSWER if sight is Sight.NOTHING and run.reading.reading is not Reading.VOID else SIGHTS[sight]
 
 

@@ -37,11 +37,10 @@ def blocks(report: AttributeReport) -> Blocks:
     """Return the whole report."""
     session = report.session
     runs = len(runs_of(report))
-    finished = count(runs, "finished run")
     target = ("Target", words.target(session.target))
     spent = ("Runs", words.spent(runs, session))
     return (
-        replace(answer(report), interruption=words.interruption(session, finished)),
+        replace(answer(report), interruption=words.interruption(session, count(runs, "finished run"))),
         facts((*_red_fact(report), target, spent, *sure(report))),
         *evidence(report),
         *words.notes(session),
@@ -64,8 +63,13 @@ def evidence(report: AttributeReport) -> Iterator[Block]:
 
 def sure(report: AttributeReport) -> Iterator[tuple[str, str]]:
     """Yield how sure the answer is, or why the runs ended without one."""
-    if (certainty := _certainty(report)) is not None:
-        yield "Sure" if report.attribution.confidence is not None else "Ended", certainty
+    attribution = report.attribution
+    if attribution.rule is None or attribution.signature is None:
+        return
+    if attribution.confidence is None:
+        yield "Ended", attribution.rule
+    else:
+        yield "Sure", f"{percent(attribution.confidence)} of the posterior is on it"
 
 
 def _red_fact(report: AttributeReport) -> Iterator[tuple[str, str]]:
@@ -207,16 +211,6 @@ def _flaky(report: AttributeReport) -> str:
     return f", flaky {100 * found.red / found.runs:.0f} % ({found.red}/{found.runs} runs)"
 
 
-def _certainty(report: AttributeReport) -> str | None:
-    """Say how sure the answer is and why the runs ended; None where nothing is to be sure of."""
-    attribution = report.attribution
-    if attribution.rule is None or attribution.signature is None:
-        return None
-    if attribution.confidence is None:
-        return attribution.rule
-    return f"{percent(attribution.confidence)} of the posterior is on it"
-
-
 def _rates(report: AttributeReport) -> Iterator[str]:
     """Yield the rates that one run does not tell: of arms that show both, and what greens still lack."""
     for arm in report.arms:
@@ -234,9 +228,8 @@ def _row(report: AttributeReport, mechanism: str) -> Mechanism | None:
 def _titled(report: AttributeReport, mechanism: str) -> str:
     """Return a mechanism's title; its id where the report does not know it."""
     row = _row(report, mechanism)
-    if row is not None:
-        return row.title
-    return "no mechanism fits" if mechanism == NO_MECHANISM else mechanism
+    unknown = "no mechanism fits" if mechanism == NO_MECHANISM else mechanism
+    return unknown if row is None else row.title
 
 
 def named(report: AttributeReport, mechanism: str) -> str:
@@ -246,7 +239,6 @@ def named(report: AttributeReport, mechanism: str) -> str:
 
 
 def _candidate(report: AttributeReport, one: Candidate) -> str:
-    """Return a mechanism that is still possible, with its posterior where there is one."""
     posterior = "" if one.posterior is None else f", {100 * one.posterior:.1f} %"
     return named(report, one.mechanism) + posterior
 
@@ -264,10 +256,15 @@ def _verdict(report: AttributeReport, attribution: Attribution) -> str:
 def _particulars(report: AttributeReport) -> Iterator[str]:
     """Yield what the table of arms has not room for: new reds, void runs, disagreement, cases never reached."""
     yield from (_disagreement(arm) for arm in report.arms if words.result(arm) == "mixed")
-    odd = ((words.particular(run, sight), (arm, run)) for arm in report.arms for run, sight in _looks(arm))
+    odd = (
+        (words.particular(run, sight), (str(arm.arm.role), run))
+        for arm in report.arms
+        for run, sight in zip(arm.runs, arm.sights, strict=False)
+    )
     for said, found in words.grouped(odd):
         if said:
-            yield f"{_places(found)}: {said}"
+            places = (f"{role} ({words.run_ids(runs)})" for role, runs in words.grouped(found))
+            yield f"{', '.join(places)}: {said}"
     unreached = ((_unreached(arm.shown), str(arm.arm.role)) for arm in report.arms if arm.shown is not None)
     yield from (f"{', '.join(roles)}: {said}" for said, roles in words.grouped(unreached) if said)
     idle = tuple(str(arm.arm.role) for arm in report.arms if not arm.runs)
@@ -278,16 +275,6 @@ def _particulars(report: AttributeReport) -> Iterator[str]:
 def _disagreement(arm: ArmResult) -> str:
     looks = (f"{words.SIGHTS[sight]} in {words.run_ids(seen(arm, sight))}" for sight in Sight if seen(arm, sight))
     return f"{arm.arm.role}: {'; '.join(looks)}"
-
-
-def _places(found: tuple[tuple[ArmResult, Run], ...]) -> str:
-    """Name runs by arm: `bypass (runs 03, 05), poison-n (run 04)`."""
-    by_role = words.grouped((str(arm.arm.role), run) for arm, run in found)
-    return ", ".join(f"{role} ({words.run_ids(runs)})" for role, runs in by_role)
-
-
-def _looks(arm: ArmResult) -> Iterator[tuple[Run, Sight]]:
-    yield from zip(arm.runs, arm.sights, strict=False)
 
 
 def _unreached(run: Run) -> str:

@@ -12,21 +12,7 @@ from pooldiag.model.readings import Sight
 from pooldiag.model.reports import Blockage, Run
 from pooldiag.model.words import capital, count, listed, percent, shortened
 from pooldiag.render._facts import place_of, runs_of
-from pooldiag.render.blocks import (
-    Answer,
-    Block,
-    Blocks,
-    Cell,
-    Column,
-    Command,
-    Items,
-    Row,
-    Section,
-    Table,
-    Tone,
-    facts,
-    items,
-)
+from pooldiag.render.blocks import Answer, Blocks, Cell, Column, Command, Items, Row, Section, Table, Tone, facts, items
 from pooldiag.render.reports import _runs as words
 from pooldiag.render.reports import attribute
 
@@ -66,11 +52,12 @@ _WHOLE = (
 def blocks(report: BisectReport) -> Blocks:
     """Return the whole report."""
     searched = f"{count(report.runs, 'run')} of the search"
+    sets = report.found.sets if len(report.found.sets) > 1 else ()
     return (
         replace(_answer(report), interruption=words.interruption(report.session, searched)),
         facts(_rows(report)),
         *_both_ends(report),
-        *items("Independent sets of polluters, each of them enough", _sets(report.found)),
+        *items("Independent sets of polluters, each of them enough", map("; ".join, sets)),
         *items("Other reds, not followed", map(str, report.others)),
         *_arms(report),
         *_whole(report),
@@ -83,11 +70,14 @@ def blocks(report: BisectReport) -> Blocks:
 
 def _rows(report: BisectReport) -> Iterator[tuple[str, str]]:
     yield from _victim(report)
-    yield from _so_far(report)
+    if report.status is not BisectStatus.FOUND and (known := best(report.red_with, report.green_with)):
+        yield "So far", known
     yield "Target", words.target(report.session.target)
     yield "Runs", _runs(report)
     yield from _cost(report)
-    yield from _sure(report)
+    if report.found.noisy:  # elsewhere the confidence says nothing that the runs do not
+        sure = "not known" if report.found.confidence is None else percent(report.found.confidence)
+        yield "Sure", f"{sure}; a selection disagreed with itself, so reds come by chance"
 
 
 def _both_ends(report: BisectReport) -> Iterator[Section]:
@@ -114,15 +104,14 @@ def _whole(report: BisectReport) -> Iterator[Section]:
         return
     first = () if report.whole is None else (_whole_row(AS_IT_IS, report.whole, None),)
     rows = (*first, *(_whole_row(str(one.arm.role), one.run, one.sight) for one in report.confirmations))
-    parts: list[Block] = [Table(columns=_WHOLE, rows=rows)]
-    if lines := (*_reconciled(report), *_doubtful(report)):
-        parts.append(Items(lines))
-    yield Section(title="The arms on the whole order", blocks=tuple(parts))
+    lines = (*_reconciled(report), *_doubtful(report))
+    table = Table(columns=_WHOLE, rows=rows)
+    yield Section(title="The arms on the whole order", blocks=(table, *([Items(lines)] if lines else [])))
 
 
 def _whole_row(arm: str, run: Run, sight: Sight | None) -> Row:
     numbers = (words.cases(run.outcome), words.assertions(run.outcome), words.seconds(run.seconds))
-    return Cell(arm), words.reading_cell(_result(run, sight)), *map(Cell, numbers)
+    return Cell(arm), words.reading_cell(words.look(run, sight)), *map(Cell, numbers)
 
 
 def phase(key: str) -> str:
@@ -134,9 +123,8 @@ def _answer(report: BisectReport) -> Answer:
     """Say the answer."""
     match report.status:
         case BisectStatus.BLOCKED:
-            return words.blocked(
-                report.runs, report.session.blocked or Blockage(problem=report.reason or words.NO_REASON)
-            )
+            unnamed = Blockage(problem=report.reason or words.NO_REASON)
+            return words.blocked(report.runs, report.session.blocked or unnamed)
         case BisectStatus.GREEN:
             return _green(report)
         case BisectStatus.FOUND:
@@ -152,9 +140,8 @@ def _green(report: BisectReport) -> Answer:
     victim = "" if report.found.victim is None else f"; {report.found.victim} is green, too"
     title = f"Green: {measured}nothing red in {count(report.runs, 'run')}{victim}"
     reason = () if report.reason is None else (capital(words.sentence(report.reason)),)
-    return Answer(
-        tone=Tone.GREEN, title=title, lines=(*reason, *(() if whole is None else words.vacuous_passes(whole)))
-    )
+    vacuous = () if whole is None else words.vacuous_passes(whole)
+    return Answer(tone=Tone.GREEN, title=title, lines=(*reason, *vacuous))
 
 
 def _unresolved(report: BisectReport) -> Answer:
@@ -186,15 +173,12 @@ def _prefix(found: Found) -> str:
 
 def _cause(found: Found) -> str:
     if found.red_alone:
-        setters = (
-            f", green after the state-setter{'s' if len(found.setters) > 1 else ''} {_some(found.setters)}"
-            if found.setters
-            else ""
-        )
-        return f"red alone{setters}"
-    if not found.polluters:
-        return "no polluter found"
-    return f"after the polluter{'s' if len(found.polluters) > 1 else ''} {_some(found.polluters)}"
+        return f"red alone, green {_after('state-setter', found.setters)}" if found.setters else "red alone"
+    return _after("polluter", found.polluters) if found.polluters else "no polluter found"
+
+
+def _after(noun: str, names: tuple[str, ...]) -> str:
+    return f"after the {noun}{'s' if len(names) > 1 else ''} {_some(names)}"
 
 
 def _some(names: tuple[str, ...]) -> str:
@@ -245,10 +229,9 @@ def _victim(report: BisectReport) -> Iterator[tuple[str, str]]:
         place = "" if found.position is None else f", case {found.position}{of}"
         how = "" if found.named_by is None else f", {_NAMED_BY[found.named_by]}"
         yield "Victim", f"{found.victim}{place}{how}"
-    proven = report.status is BisectStatus.FOUND
-    yield from (("Polluter" if proven else "Suspect", _placed(report, name)) for name in found.polluters)
-    yield from (("Cleaner", _placed(report, name)) for name in found.cleaners)
-    yield from (("State-setter", _placed(report, name)) for name in found.setters)
+    polluter = "Polluter" if report.status is BisectStatus.FOUND else "Suspect"
+    for role, names in ((polluter, found.polluters), ("Cleaner", found.cleaners), ("State-setter", found.setters)):
+        yield from ((role, _placed(report, name)) for name in names)
     if (smallest := _smallest(found)) is not None:
         yield "Prefix", smallest
 
@@ -272,12 +255,6 @@ def _smallest(found: Found) -> str | None:
         return f"{found.prefix}, the smallest that is red"
     why = "runs disagree" if found.noisy else "a cleaner was seen"
     return f"{found.prefix}: red, and one shorter is green; {why}, so a smaller one may be red, too"
-
-
-def _sets(found: Found) -> Iterator[str]:
-    """Yield the independent sets of polluters where there are several: each of them is enough."""
-    if len(found.sets) > 1:
-        yield from ("; ".join(names) for names in found.sets)
 
 
 def _runs(report: BisectReport) -> str:
@@ -306,27 +283,12 @@ def _cost(report: BisectReport) -> Iterator[tuple[str, str]]:
         yield "", f"runs by purpose: {', '.join(f'{made} {key}' for key, made in phases.items())}"
 
 
-def _so_far(report: BisectReport) -> Iterator[tuple[str, str]]:
-    """Yield the best so far of a search that did not come to its end."""
-    if report.status is not BisectStatus.FOUND and (known := best(report.red_with, report.green_with)):
-        yield "So far", known
-
-
 def best(red_with: int | None, green_with: int | None) -> str:
     """Say what a search knows: `red with 12 cases, green with 6`; an empty string where it knows nothing."""
     red = "" if red_with is None else f"red with {count(red_with, 'case')}"
     if green_with is None:
         return red
     return f"{red}, green with {green_with}" if red else f"green with {count(green_with, 'case')}"
-
-
-def _sure(report: BisectReport) -> Iterator[tuple[str, str]]:
-    """Yield the confidence where runs disagreed: elsewhere it says nothing that the runs do not."""
-    found = report.found
-    if found.noisy and found.confidence is not None:
-        yield "Sure", f"{percent(found.confidence)}; a selection disagreed with itself, so reds come by chance"
-    elif found.noisy:
-        yield "Sure", "not known; a selection disagreed with itself, so reds come by chance"
 
 
 def _ends(found: Found) -> Iterator[Row]:
@@ -353,10 +315,8 @@ def _ran(tried: Tried, proof: BothEnds | None, found: Found) -> str:
     several = "s" if len(tried.cases) > 1 else ""
     if not tried.cases:
         return ALONE
-    if tried.cases == found.polluters:
-        return f"the polluter{several}, then the victim"
-    if tried.cases == found.setters:
-        return f"the state-setter{several}, then the victim"
+    if tried.cases in {found.polluters, found.setters}:
+        return f"the {'polluter' if tried.cases == found.polluters else 'state-setter'}{several}, then the victim"
     if proof is not None and (lacking := tuple(name for name in proof.red.cases if name not in tried.cases)):
         return f"without {listed(lacking)}"
     return f"{shortened(tried.cases, words.NAMES_SHOWN)}, then the victim"
@@ -364,12 +324,9 @@ def _ran(tried: Tried, proof: BothEnds | None, found: Found) -> str:
 
 def first(size: int) -> str:
     """Name a prefix and the victim."""
-    match size:
-        case 0:
-            return ALONE
-        case 1:
-            return "the first case, then the victim"
-    return f"the first {size} cases, then the victim"
+    if size == 0:
+        return ALONE
+    return f"the first {'case' if size == 1 else f'{size} cases'}, then the victim"
 
 
 def shows(color: str, command: CheckedCommand | None) -> Iterator[Command]:
@@ -377,13 +334,6 @@ def shows(color: str, command: CheckedCommand | None) -> Iterator[Command]:
     if command is not None:
         tries = f" at try {command.tries}" if command.tries > 1 else ""
         yield Command(f"Shows it {color} (run as printed: {command.ended}{tries})", command.line)
-
-
-def _result(run: Run, sight: Sight | None) -> str:
-    """Say in one or two words how a run of the whole order looks."""
-    if sight is None:
-        return str(run.reading.reading)
-    return words.look(run, sight)
 
 
 def _reconciled(report: BisectReport) -> Iterator[str]:

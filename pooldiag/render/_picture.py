@@ -40,7 +40,7 @@ def grid(census: Census, *, columns: int, lines: int) -> Grid | None:
     parts = _parts(census, blocks)
     if parts is None:
         return _strip(census.n, blocks, columns=columns, lines=lines)
-    return _matrix(census.shape or (), census.n, blocks, parts, columns=columns, lines=lines)
+    return _matrix(census, blocks, parts, columns=columns, lines=lines)
 
 
 def _parts(census: Census, blocks: Blocks) -> int | None:
@@ -67,10 +67,9 @@ def _strip(n: int, blocks: Blocks, *, columns: int, lines: int) -> Grid:
     )
 
 
-def _matrix(  # noqa: PLR0913 - a tensor, its map, and the size of the picture
-    shape: tuple[int, ...], n: int, blocks: Blocks, parts: int, *, columns: int, lines: int
-) -> Grid:
+def _matrix(census: Census, blocks: Blocks, parts: int, *, columns: int, lines: int) -> Grid:
     """Put the rows of a tensor below one another; a cell is some neighbours of a row, in some rows."""
+    shape, n = census.shape or (), census.n
     per_block = max(1, blocks.elements // shape[-1])  # rows
     rows = n // shape[-1]
     heights = [*dict.fromkeys(top // per_block for top in _tops(shape, rows, lines)), -(-rows // per_block)]
@@ -157,11 +156,3 @@ def _legend(found: Grid, glyphs: tuple[str, str, str, str]) -> str:
     partly = [f"{some[0]} to {some[-1]} some NaN"] if seen & set(some) else []
     said = [f"{glyph} {word}" for glyph, word in words.items() if word and glyph in seen]
     return f"{', '.join([*partly, *said])}; a cell is {found.cell}"
-
-
-def bad_cells(found: Grid) -> Iterable[tuple[int, int, PictureCell]]:
-    """Yield line, column and cell of what is not finite throughout."""
-    for row, line in enumerate(found.lines):
-        for column, cell in enumerate(line):
-            if cell.nan or cell.inf:
-                yield row, column, cell

@@ -7,7 +7,7 @@ from html import escape
 
 from pooldiag.model.counts import Census
 from pooldiag.render._escapes import visible
-from pooldiag.render._picture import STRIP_LINE, Grid, PictureCell, bad_cells, grid
+from pooldiag.render._picture import STRIP_LINE, Grid, PictureCell, grid
 
 LINES = 256
 _SIDE = 512  # pixels that a picture has at least, if there are cells to show on them
@@ -64,7 +64,12 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 def _svg(found: Grid, title: str) -> str:
     scale, width, height = _pixels(found)
-    cells = "\n".join(_svg_cell(found, *bad, scale) for bad in bad_cells(found))
+    cells = "\n".join(
+        _svg_cell(found, row, column, cell, scale)
+        for row, line in enumerate(found.lines)
+        for column, cell in enumerate(line)
+        if cell.nan or cell.inf
+    )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">\n'
         f"<title>{escape(title, quote=False)}</title>\n"

@@ -20,7 +20,6 @@ from pooldiag.render.blocks import (
     Answer,
     Block,
     Blocks,
-    Cell,
     Command,
     Facts,
     Folder,
@@ -86,7 +85,6 @@ class _Screen:
         return Line(visible(text, unicode=self.page.unicode), style=style, overflow="fold")
 
     def parts(self, block: Block) -> Iterator[RenderableType]:
-        """Yield what Rich lays out."""
         match block:
             case Answer():
                 yield from self.answer(block)
@@ -108,7 +106,6 @@ class _Screen:
                 yield from self.section(block)
 
     def answer(self, answer: Answer) -> Iterator[RenderableType]:
-        """Yield what interrupted it, the answer, what to know and to do first."""
         if answer.interruption is not None:
             yield self.text(answer.interruption, "bold yellow")
         yield self.text(answer.title, f"bold {_STYLES[answer.tone]}")
@@ -135,7 +132,6 @@ class _Screen:
         return grid
 
     def facts(self, facts: Facts) -> Grid:
-        """Return named values, one below the other."""
         grid = Grid.grid(padding=(0, 2))
         grid.add_column()
         grid.add_column(overflow="fold")
@@ -160,16 +156,13 @@ class _Screen:
             justify: JustifyMethod = "right" if column.right else "left"
             grid.add_column(column.title, overflow="fold", justify=justify, no_wrap=column.whole)
         for row in table.rows:
-            grid.add_row(*(self.cell(row[place], is_wide=is_wide) for place in shown))
+            cells = (row[place] for place in shown)
+            grid.add_row(*(self.text(cell.text + cell.more * is_wide, _STYLES[cell.tone]) for cell in cells))
         if table.total is not None:
             grid.add_section()
             texts = [table.total[place].text for place in shown]
             grid.add_row(*(self.text(text, "bold" if text else "") for text in texts))
         return grid
-
-    def cell(self, cell: Cell, *, is_wide: bool) -> Line:
-        """Return one entry of a table."""
-        return self.text(cell.text + (cell.more if is_wide else ""), _STYLES[cell.tone])
 
 
 def _indented(*parts: RenderableType) -> Padding:

@@ -99,7 +99,6 @@ def _arms(report: BisectReport) -> Iterator[Section]:
 
 
 def _whole(report: BisectReport) -> Iterator[Section]:
-    """Yield the whole order under the arms that clear the minimal set."""
     if not report.confirmations:
         return
     first = () if report.whole is None else (_whole_row(AS_IT_IS, report.whole, None),)
@@ -120,7 +119,6 @@ def phase(key: str) -> str:
 
 
 def _answer(report: BisectReport) -> Answer:
-    """Say the answer."""
     match report.status:
         case BisectStatus.BLOCKED:
             unnamed = Blockage(problem=report.reason or words.NO_REASON)
@@ -258,7 +256,6 @@ def _smallest(found: Found) -> str | None:
 
 
 def _runs(report: BisectReport) -> str:
-    """Say what the runs were spent on."""
     arms = 0 if report.attribution is None else len(runs_of(report.attribution))
     parts = (
         f"{report.runs} for the search",

@@ -16,20 +16,7 @@ from rich.text import Text as Line
 from pooldiag.render._escapes import shell_line, visible
 from pooldiag.render._page import Page
 from pooldiag.render._picture import picture
-from pooldiag.render.blocks import (
-    Answer,
-    Block,
-    Blocks,
-    Command,
-    Facts,
-    Folder,
-    Items,
-    Picture,
-    Section,
-    Table,
-    Text,
-    Tone,
-)
+from pooldiag.render.blocks import Answer, Block, Command, Facts, Folder, Items, Picture, Section, Table, Text, Tone
 
 WIDE = 110  # columns from which a table has room for words beside its counts
 PICTURE_LINES = 16
@@ -39,7 +26,7 @@ _STYLES = {Tone.PLAIN: "", Tone.GREEN: "green", Tone.RED: "red", Tone.NEW: "mage
 _RULE = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 
 
-def render(blocks: Blocks, page: Page) -> str:
+def render(blocks: Iterable[Block], page: Page) -> str:
     """Return the report as a terminal of the page's width shows it."""
     return "\n".join(map(_Screen(page=page).block, blocks))
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import Reading, Sight
-from pooldiag.model.reports import ArmResult, Blockage, LockReport, NextCommand, Run, Session, TargetReport
+from pooldiag.model.reports import ArmResult, Blockage, NextCommand, Run, Session, TargetReport
 from pooldiag.model.words import capital, count, shortened
 from pooldiag.render._facts import seen, short
 from pooldiag.render.blocks import Answer, Cell, Command, Folder, Section, Tone, items
@@ -148,16 +148,15 @@ def target(found: TargetReport, *, with_order: bool = True) -> str:
 
 
 def spent(runs: int | str, session: Session) -> str:
-    """Say what was spent: runs, seconds, and how the lock was got."""
-    made = f"{runs} in {duration(session.seconds)}"
-    return made if session.lock is None else f"{made}; the lock {_wait(session.lock)}"
-
-
-def _wait(lock: LockReport) -> str:
-    """Say how long the lock was waited for; a lock that was never held did not come."""
+    """Say what was spent: runs, seconds, and how the lock was got; one that was never held did not come."""
+    made, lock = f"{runs} in {duration(session.seconds)}", session.lock
+    if lock is None:
+        return made
     if lock.waited_seconds < SHORTEST_WAIT_SECONDS:
-        return "was free"
-    return f"{'came after' if lock.held_seconds else 'did not come in'} {duration(lock.waited_seconds)}"
+        return f"{made}; the lock was free"
+    return (
+        f"{made}; the lock {'came after' if lock.held_seconds else 'did not come in'} {duration(lock.waited_seconds)}"
+    )
 
 
 def run_ids(runs: Iterable[Run]) -> str:

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from pooldiag.model.attributions import Status
 from pooldiag.model.bisections import BisectReport, BisectStatus, BothEnds, CheckedCommand, Found, NamedBy, Tried
-from pooldiag.model.cases import Case
 from pooldiag.model.outcomes import CaseStatus
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import Blockage, Run
@@ -103,7 +102,8 @@ def _whole(report: BisectReport) -> Iterator[Section]:
         return
     first = () if report.whole is None else (_whole_row(AS_IT_IS, report.whole, None),)
     rows = (*first, *(_whole_row(str(one.arm.role), one.run, one.sight) for one in report.confirmations))
-    lines = (*_reconciled(report), *_doubtful(report))
+    odd = ((one.arm.role, words.particular(one.run, one.sight)) for one in report.confirmations)
+    lines = (*_reconciled(report), *(f"{role}: {said}" for role, said in odd if said))
     table = Table(columns=_WHOLE, rows=rows)
     yield Section(title="The arms on the whole order", blocks=(table, *([Items(lines)] if lines else [])))
 
@@ -352,29 +352,17 @@ def _reconciled(report: BisectReport) -> Iterator[str]:
 
 def _differing(by_arm: dict[str, Run]) -> Iterator[str]:
     """Yield the cases that passed with another number of assertions under one arm than under another."""
-    made: dict[Case, dict[int, list[str]]] = {}
-    for arm, run in by_arm.items():
-        for one in run.outcome.report.results:
-            if one.status is CaseStatus.PASSED:
-                made.setdefault(one.case, {}).setdefault(one.assertions, []).append(arm)
-    lines = [_difference(case, by_count) for case, by_count in made.items() if len(by_count) > 1]
-    yield from lines[:CASES_DIFFERING_SHOWN]
-    if len(lines) > CASES_DIFFERING_SHOWN:
-        yield f"{len(lines) - CASES_DIFFERING_SHOWN} more cases differ in assertions"
+    results = ((one, arm) for arm, run in by_arm.items() for one in run.outcome.report.results)
+    passed = ((one.case, (one.assertions, arm)) for one, arm in results if one.status is CaseStatus.PASSED)
+    by_count = ((case, tuple(words.grouped(made))) for case, made in words.grouped(passed))
+    differing = [(case, counts) for case, counts in by_count if len(counts) > 1]
+    for case, counts in differing[:CASES_DIFFERING_SHOWN]:
+        yield f"{case.name}: assertions differ, {', '.join(f'{made} {_where(arms)}' for made, arms in counts)}"
+    if (more := len(differing) - CASES_DIFFERING_SHOWN) > 0:
+        yield f"{more} more cases differ in assertions"
 
 
-def _difference(case: Case, by_count: dict[int, list[str]]) -> str:
-    return f"{case.name}: assertions differ, {', '.join(f'{made} {_where(arms)}' for made, arms in by_count.items())}"
-
-
-def _where(arms: list[str]) -> str:
+def _where(arms: tuple[str, ...]) -> str:
     under = listed(arm for arm in arms if arm != AS_IT_IS)
     parts = (AS_IT_IS if AS_IT_IS in arms else "", f"under {under}" if under else "")
     return " and ".join(part for part in parts if part)
-
-
-def _doubtful(report: BisectReport) -> Iterator[str]:
-    """Yield what the runs of the whole order showed that is neither the red nor green."""
-    for one in report.confirmations:
-        if said := words.particular(one.run, one.sight):
-            yield f"{one.arm.role}: {said}"

@@ -255,7 +255,7 @@ def _of(part: int, whole: int) -> str:
     if not part:
         return f"0/{whole}"
     share = part / whole
-    return f"{part}/{whole} ({f'{100 * share:.2g} %' if 100 * share < _TEN else percent(share)})"
+    return f"{part}/{whole} " + (f"({100 * share:.2g} %)" if 100 * share < _TEN else f"({percent(share)})")
 
 
 def _value_range(census: Census) -> str:

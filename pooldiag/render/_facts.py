@@ -54,13 +54,6 @@ def run_of_order(report: OrdersReport, result: OrderResult) -> Run | None:
     return next((other.run for other in report.orders if other.order == result.same_as), None)
 
 
-def place_of(run: Run, name: str) -> int | None:
-    """Return the place of a case in a run's order, from 1; None where no case, or more than one, has the name."""
-    cases = () if run.outcome.selection is None else run.outcome.selection.cases
-    places = [place for place, case in enumerate(cases, start=1) if case.name == name]
-    return places[0] if len(places) == 1 else None
-
-
 def seen(arm: ArmResult, sight: Sight) -> tuple[Run, ...]:
     """Return the runs of an arm that look like `sight` from the main signature."""
     return tuple(run for run, look in zip(arm.runs, arm.sights, strict=False) if look is sight)

@@ -214,17 +214,17 @@ def _confirmed(one: Confirmation) -> RunFacts:
 
 
 def _orders(report: OrdersReport) -> tuple[OrderFacts, ...]:
-    return tuple(_order_facts(result, run_of_order(report, result)) for result in report.orders)
-
-
-def _order_facts(result: OrderResult, run: Run | None) -> OrderFacts:
-    return OrderFacts(
-        result=result,
-        reading=RunReading(run="", reading=Reading.VOID) if run is None else run.reading,
-        cases=_cases(None if run is None else run.outcome),
-        assertions=_assertions(None if run is None else run.outcome),
-        run=None if run is None else run.id,
-        seconds=None if run is None else run.seconds,
+    runs = ((result, run_of_order(report, result)) for result in report.orders)
+    return tuple(
+        OrderFacts(
+            result=result,
+            reading=RunReading(run="", reading=Reading.VOID) if run is None else run.reading,
+            cases=_cases(None if run is None else run.outcome),
+            assertions=_assertions(None if run is None else run.outcome),
+            run=None if run is None else run.id,
+            seconds=None if run is None else run.seconds,
+        )
+        for result, run in runs
     )
 
 

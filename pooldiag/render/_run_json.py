@@ -18,7 +18,6 @@ class JsonReports(Writer):
     """
 
     def __init__(self) -> None:
-        """Remember nothing yet."""
         super().__init__({})
         self._kept: dict[str, tuple[Run, Sight | None, object]] = {}
         self._given: set[str] = set()

@@ -69,7 +69,6 @@ class Writer:
     """Makes documents of data classes, each in its form."""
 
     def __init__(self, forms: Forms) -> None:
-        """Take the forms of all classes that have one."""
         self._forms = forms
 
     def document(self, value: object) -> object:

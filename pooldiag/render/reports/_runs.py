@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import Reading, Sight
-from pooldiag.model.reports import ArmResult, Blockage, NextCommand, Run, Session, TargetReport
+from pooldiag.model.reports import ArmResult, Blockage, Run, Session, TargetReport
 from pooldiag.model.words import capital, count, shortened
-from pooldiag.render._facts import seen, short
+from pooldiag.render._facts import RunReport, seen, short
 from pooldiag.render.blocks import Answer, Cell, Command, Folder, Section, Tone, items
 
 NOTES_SHOWN = 12
@@ -118,7 +118,7 @@ def particular(run: Run, sight: Sight) -> str:
     return "says nothing: the victim was not reached, or asserted nothing"
 
 
-def notes(session: Session) -> Iterator[Section]:
+def _notes(session: Session) -> Iterator[Section]:
     """Yield the facts that bear on the reading; a long list ends in a count."""
     removed = ", ".join(f"{name}={value}" for name, value in session.removed_variables)
     all_notes = (*((f"removed from the inherited environment: {removed}",) if removed else ()), *session.notes)
@@ -126,11 +126,13 @@ def notes(session: Session) -> Iterator[Section]:
     yield from items("Notes", (*all_notes[:NOTES_SHOWN], f"and {more} more, in report.json") if more > 1 else all_notes)
 
 
-def closing(following: NextCommand | None, session: Session) -> Iterator[Command | Folder]:
-    """Yield what stands last: the command to type next, and where the evidence lies."""
-    if following is not None:
-        yield Command(f"Next ({following.purpose})", following.line)
-    yield Folder("Evidence", session.evidence)
+def closing(report: RunReport, *commands: Command) -> Iterator[Section | Command | Folder]:
+    """Yield what stands last: notes, commands to copy, the one to type next, and where the evidence lies."""
+    yield from _notes(report.session)
+    yield from commands
+    if report.next is not None:
+        yield Command(f"Next ({report.next.purpose})", report.next.line)
+    yield Folder("Evidence", report.session.evidence)
 
 
 def interruption(session: Session, has: str) -> str | None:

@@ -43,15 +43,15 @@ def blocks(report: AttributeReport) -> Blocks:
         replace(answer(report), interruption=words.interruption(session, count(runs, "finished run"))),
         facts((*_red_fact(report), target, spent, *sure(report))),
         *evidence(report),
-        *words.notes(session),
-        *([] if report.reproducer is None else [Command("Reproduce", report.reproducer)]),
-        *words.closing(report.next, session),
+        *words.closing(report, *([] if report.reproducer is None else [Command("Reproduce", report.reproducer)])),
     )
 
 
 def evidence(report: AttributeReport) -> Iterator[Block]:
     """Yield what the arms show."""
-    yield from _arms(report)
+    arms = tuple(_arm_row(arm) for arm in report.arms if arm.runs and arm.acted not in _NO_EVIDENCE)
+    if arms:
+        yield Table(columns=_COLUMNS, rows=arms, remarks=tuple(_particulars(report)))
     yield from items("Rates", _rates(report))
     yield from items("Not counted as evidence", _left_out(report))
     yield from items("Ruled out", _ruled_out(report), detail=True)
@@ -80,12 +80,6 @@ def _red_fact(report: AttributeReport) -> Iterator[tuple[str, str]]:
         yield "Red", f"{signature}{rate}"
 
 
-def _arms(report: AttributeReport) -> Iterator[Table]:
-    arms = [arm for arm in report.arms if arm.runs and arm.acted not in _NO_EVIDENCE]
-    if arms:
-        yield Table(columns=_COLUMNS, rows=tuple(map(_arm_row, arms)), remarks=tuple(_particulars(report)))
-
-
 def _arm_row(arm: ArmResult) -> Row:
     outcome = None if arm.shown is None else arm.shown.outcome
     return (
@@ -110,13 +104,11 @@ def _left_out(report: AttributeReport) -> Iterator[str]:
 def answer(report: AttributeReport) -> Answer:
     """Say the answer."""
     attribution = report.attribution
-    match attribution.status:
-        case Status.BLOCKED:
-            return words.blocked(len(runs_of(report)), report.session.blocked)
-        case Status.GREEN:
-            return _green(report)
-        case Status.UNRESOLVED if report.session.partial and attribution.signature is None:
-            return _green(report)
+    has_begun = attribution.status is Status.UNRESOLVED and report.session.partial and attribution.signature is None
+    if attribution.status is Status.BLOCKED:
+        return words.blocked(len(runs_of(report)), report.session.blocked)
+    if attribution.status is Status.GREEN or has_begun:
+        return _green(report)
     if attribution.mechanism == NO_MECHANISM:
         return _no_mechanism(report)
     if attribution.mechanism is not None:
@@ -255,7 +247,11 @@ def _verdict(report: AttributeReport, attribution: Attribution) -> str:
 
 def _particulars(report: AttributeReport) -> Iterator[str]:
     """Yield what the table of arms has not room for: new reds, void runs, disagreement, cases never reached."""
-    yield from (_disagreement(arm) for arm in report.arms if words.result(arm) == "mixed")
+    for arm in report.arms:
+        if words.result(arm) == "mixed":
+            runs_by_sight = ((words.SIGHTS[sight], seen(arm, sight)) for sight in Sight)
+            looks = (f"{look} in {words.run_ids(runs)}" for look, runs in runs_by_sight if runs)
+            yield f"{arm.arm.role}: {'; '.join(looks)}"
     odd = (
         (words.particular(run, sight), (str(arm.arm.role), run))
         for arm in report.arms
@@ -270,11 +266,6 @@ def _particulars(report: AttributeReport) -> Iterator[str]:
     idle = tuple(str(arm.arm.role) for arm in report.arms if not arm.runs)
     if idle and len(idle) < len(report.arms):
         yield f"not run: {', '.join(idle)}"
-
-
-def _disagreement(arm: ArmResult) -> str:
-    looks = (f"{words.SIGHTS[sight]} in {words.run_ids(seen(arm, sight))}" for sight in Sight if seen(arm, sight))
-    return f"{arm.arm.role}: {'; '.join(looks)}"
 
 
 def _unreached(run: Run) -> str:

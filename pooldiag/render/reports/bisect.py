@@ -10,7 +10,7 @@ from pooldiag.model.outcomes import CaseStatus
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import Blockage, Run
 from pooldiag.model.words import capital, count, listed, percent, shortened
-from pooldiag.render._facts import place_of, runs_of
+from pooldiag.render._facts import runs_of
 from pooldiag.render.blocks import Answer, Blocks, Cell, Column, Command, Items, Row, Section, Table, Tone, facts, items
 from pooldiag.render.reports import _runs as words
 from pooldiag.render.reports import attribute
@@ -60,10 +60,7 @@ def blocks(report: BisectReport) -> Blocks:
         *items("Other reds, not followed", map(str, report.others)),
         *_arms(report),
         *_whole(report),
-        *words.notes(report.session),
-        *shows("red", report.reproducer),
-        *shows("green", report.green_command),
-        *words.closing(report.next, report.session),
+        *words.closing(report, *shows("red", report.reproducer), *shows("green", report.green_command)),
     )
 
 
@@ -223,7 +220,8 @@ def _victim(report: BisectReport) -> Iterator[tuple[str, str]]:
     """Yield the victim, and the cases that turn it red or green, each with its place in the order."""
     found = report.found
     if found.victim is not None:
-        of = "" if report.whole is None or report.whole.outcome.selected is None else _of(report.whole)
+        selected = None if report.whole is None else report.whole.outcome.selected
+        of = "" if selected is None else f" of {selected}"
         place = "" if found.position is None else f", case {found.position}{of}"
         how = "" if found.named_by is None else f", {_NAMED_BY[found.named_by]}"
         yield "Victim", f"{found.victim}{place}{how}"
@@ -234,13 +232,13 @@ def _victim(report: BisectReport) -> Iterator[tuple[str, str]]:
         yield "Prefix", smallest
 
 
-def _of(run: Run) -> str:
-    return f" of {run.outcome.selected}"
-
-
 def _placed(report: BisectReport, name: str) -> str:
-    place = None if report.whole is None else place_of(report.whole, name)
-    return name if place is None or report.whole is None else f"{name}, case {place}{_of(report.whole)}"
+    """Name a case with its place in the order, from 1, where no other has the name."""
+    outcome = None if report.whole is None else report.whole.outcome
+    if outcome is None or outcome.selection is None:
+        return name
+    places = [place for place, case in enumerate(outcome.selection.cases, start=1) if case.name == name]
+    return f"{name}, case {places[0]} of {outcome.selected}" if len(places) == 1 else name
 
 
 def _smallest(found: Found) -> str | None:

@@ -233,7 +233,10 @@ def _facts(one: CountedTensor) -> Iterator[tuple[str, str]]:
 def _nan_facts(census: Census) -> Iterator[tuple[str, str]]:
     if not census.nan:
         return
-    yield "NaN bits", _patterns(census)
+    shown = [f"{pattern.bits} {pattern.count}/{census.nan}" for pattern in census.nan_patterns[:PATTERNS_SHOWN]]
+    more = len(census.nan_patterns) - len(shown)
+    rest = f"{more} more" if census.nan_patterns_complete else f"more than {more} others"
+    yield "NaN bits", ", ".join([*shown, *([rest] if more or not census.nan_patterns_complete else [])])
     runs = census.nan_runs
     aligned = f", all at multiples of {runs.alignment}" if runs.count > 1 and (runs.alignment or 0) > 1 else ""
     first = "" if runs.first is None else f", the first at {place_in(runs.first, census.shape)}"
@@ -267,14 +270,6 @@ def _value_range(census: Census) -> str:
     places = (census.minimum_index, census.maximum_index, census.absmax_index)
     low, high, largest = (f" at {place_in(place, census.shape)}" if place is not None else "" for place in places)
     return f"{number(census.minimum)}{low} to {number(census.maximum)}{high}; absmax {number(census.absmax)}{largest}"
-
-
-def _patterns(census: Census) -> str:
-    """Say which NaN there are."""
-    shown = [f"{pattern.bits} {pattern.count}/{census.nan}" for pattern in census.nan_patterns[:PATTERNS_SHOWN]]
-    more = len(census.nan_patterns) - len(shown)
-    rest = f"{more} more" if census.nan_patterns_complete else f"more than {more} others"
-    return ", ".join([*shown, *([rest] if more or not census.nan_patterns_complete else [])])
 
 
 def _findings(one: CountedTensor) -> tuple[Finding, ...]:
@@ -335,7 +330,6 @@ def _at(index: int | None, one: CountedTensor) -> str:
 
 
 def _notes(report: CensusReport) -> Iterator[str]:
-    """Yield what to know of the census as a whole."""
     if report.skipped:
         yield f"{count(report.skipped, 'file')} skipped: of no known format, or raw and of no type that was named"
     if report.here_only:

@@ -48,9 +48,7 @@ def blocks(report: OrdersReport) -> Blocks:
         *_orders(report),
         *_symptom_list(report),
         *_shortest_prefix(report),
-        *words.notes(session),
-        *bisect.shows("red", None if report.shortest is None else report.shortest.reproducer),
-        *words.closing(report.next, session),
+        *words.closing(report, *bisect.shows("red", None if report.shortest is None else report.shortest.reproducer)),
     )
 
 

@@ -95,9 +95,8 @@ def _cell(blocks: Blocks, n: int, ranges: Sequence[range]) -> PictureCell:
     """Join blocks, the last of which may be shorter than the others."""
     places = [place for each in ranges for place in each]
     size = sum(min(blocks.elements, n - place * blocks.elements) for place in places)
-    return PictureCell(
-        nan=sum(blocks.nan[place] for place in places), inf=sum(blocks.inf[place] for place in places), size=size
-    )
+    nan, inf = (sum(counts[place] for place in places) for counts in (blocks.nan, blocks.inf))
+    return PictureCell(nan=nan, inf=inf, size=size)
 
 
 def _tops(shape: tuple[int, ...], rows: int, lines: int) -> Iterable[int]:

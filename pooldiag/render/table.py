@@ -153,5 +153,4 @@ class _Screen:
 
 
 def _indented(*parts: RenderableType) -> Padding:
-    """Return parts two columns to the right."""
     return Padding(Group(*parts), (0, 0, 0, 2))

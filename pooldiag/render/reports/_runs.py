@@ -156,9 +156,8 @@ def spent(runs: int | str, session: Session) -> str:
         return made
     if lock.waited_seconds < SHORTEST_WAIT_SECONDS:
         return f"{made}; the lock was free"
-    return (
-        f"{made}; the lock {'came after' if lock.held_seconds else 'did not come in'} {duration(lock.waited_seconds)}"
-    )
+    came = "came after" if lock.held_seconds else "did not come in"
+    return f"{made}; the lock {came} {duration(lock.waited_seconds)}"
 
 
 def run_ids(runs: Iterable[Run]) -> str:

@@ -22,15 +22,8 @@ _SAW = {
     Prediction.ANYTHING: "seen",
 }
 _NO_EVIDENCE = {Acted.INERT, Acted.UNPROVEN}
-_COLUMNS = (
-    Column("Arm"),
-    Column("Result"),
-    Column("Red", right=True),
-    Column("Cases", right=True),
-    Column("Assertions"),
-    Column("Seconds", right=True),
-    Column("Acted"),
-)
+_SHOWN = (*Column.numbers("Cases"), Column("Assertions"), *Column.numbers("Seconds"))  # of the run that is shown
+_COLUMNS = (Column("Arm"), Column("Result"), *Column.numbers("Red"), *_SHOWN, Column("Acted"))
 
 
 def blocks(report: AttributeReport) -> Blocks:

@@ -38,14 +38,8 @@ _NAMED_BY = {
     NamedBy.USER: "as asked for",
     NamedBy.SEARCH: "found by search: the red names no case",
 }
-ENDS = (Column("What ran"), Column("Reading"), Column("Red", right=True), Column("Cases", right=True))
-_WHOLE = (
-    Column("Arm"),
-    Column("Result"),
-    Column("Cases", right=True),
-    Column("Assertions"),
-    Column("Seconds", right=True),
-)
+ENDS = (Column("What ran"), Column("Reading"), *Column.numbers("Red", "Cases"))
+_WHOLE = (Column("Arm"), Column("Result"), *Column.numbers("Cases"), Column("Assertions"), *Column.numbers("Seconds"))
 
 
 def blocks(report: BisectReport) -> Blocks:

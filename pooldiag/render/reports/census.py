@@ -38,19 +38,9 @@ _SAME = {
     Sameness.DIFFERENT: "different",
 }
 
-_TENSORS = (
-    Column("Tensor"),
-    Column("Type"),
-    *(Column(title, right=True) for title in ("Elements", "NaN", "Inf", "Zero")),
-    Column("Range", wide=True),
-)
-_GUESSES = (
-    Column("Type"),
-    Column("Bits a byte", right=True),
-    Column("NaN", right=True),
-    Column("Range"),
-    Column("Against it"),
-)
+_COUNTS = Column.numbers("Elements", "NaN", "Inf", "Zero")
+_TENSORS = (Column("Tensor"), Column("Type"), *_COUNTS, Column("Range", wide=True))
+_GUESSES = (Column("Type"), *Column.numbers("Bits a byte", "NaN"), Column("Range"), Column("Against it"))
 
 
 def blocks(report: CensusReport) -> Blocks:

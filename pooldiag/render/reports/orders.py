@@ -21,7 +21,7 @@ SEED = "seed "
 
 _COLUMNS = (
     *map(Column, ("Order", "Result", "Symptom")),
-    *(Column(title, right=True) for title in ("Position", "Prefix", "Failing", "Cases")),
+    *Column.numbers("Position", "Prefix", "Failing", "Cases"),
     Column("Assertions"),
     Column("Seconds", right=True, wide=True),
 )

@@ -17,13 +17,10 @@ _FINITE, _LITTLE, _ALL, _INFINITE = (232, 232, 232), (255, 190, 170), (190, 20, 
 def picture_file(census: Census, suffix: str) -> bytes:
     """Return the picture of a census, as a file with this suffix has it; one cell that is empty without a map."""
     side = LINES if census.has_rows else STRIP_LINE
-    found = grid(census, columns=side, lines=side)
-    if found is None:
-        found = Grid(lines=((PictureCell(nan=0, inf=0, size=0),),), labels=("0",), cell="no element")
-    title = visible(
-        f"{census.path}{'' if census.tensor is None else f' {census.tensor}'}: nan={census.nan} inf={census.inf}"
-        f" of n={census.n}; a cell is {found.cell}"
-    )
+    empty = Grid(lines=((PictureCell(nan=0, inf=0, size=0),),), labels=("0",), cell="no element")
+    found = grid(census, columns=side, lines=side) or empty
+    name = census.path if census.tensor is None else f"{census.path} {census.tensor}"
+    title = visible(f"{name}: nan={census.nan} inf={census.inf} of n={census.n}; a cell is {found.cell}")
     return _png(found, title) if suffix.lower() == ".png" else _svg(found, title).encode()
 
 

@@ -281,19 +281,21 @@ def forms(raw_names: Mapping[str, bytes]) -> Forms:
     def all_bytes(_: BisectReport | OrdersReport) -> Mapping[str, str]:
         return encoded
 
-    named = DocumentForm(made={"name_bytes": name_bytes}, optional=("name_bytes",))
-    signature = DocumentForm(made={"place": _place, "name_bytes": name_bytes}, optional=("name_bytes",))
-    bisect = DocumentForm(
-        head={**_head("bisect"), "status": None},
-        flat={"session": Session, "found": Found},
-        beside={"reproducer": CheckedCommand, "green_command": CheckedCommand, "next": NextCommand},
-        made={"whole": _whole, "name_bytes": all_bytes},
-    )
-    orders = DocumentForm(
-        head=_head("orders"),
-        flat={"session": Session},
-        beside={"next": NextCommand},
-        made={"orders": _orders, "name_bytes": all_bytes},
-    )
-    own = {Signature: signature, CaseName: named, BisectReport: bisect, OrdersReport: orders}
-    return {**_census_forms.FORMS, **_FORMS, **own}
+    return {
+        **_census_forms.FORMS,
+        **_FORMS,
+        Signature: DocumentForm(made={"place": _place, "name_bytes": name_bytes}, optional=("name_bytes",)),
+        CaseName: DocumentForm(made={"name_bytes": name_bytes}, optional=("name_bytes",)),
+        BisectReport: DocumentForm(
+            head={**_head("bisect"), "status": None},
+            flat={"session": Session, "found": Found},
+            beside={"reproducer": CheckedCommand, "green_command": CheckedCommand, "next": NextCommand},
+            made={"whole": _whole, "name_bytes": all_bytes},
+        ),
+        OrdersReport: DocumentForm(
+            head=_head("orders"),
+            flat={"session": Session},
+            beside={"next": NextCommand},
+            made={"orders": _orders, "name_bytes": all_bytes},
+        ),
+    }

@@ -36,13 +36,18 @@ def blocked(runs: int, found: Blockage | None) -> Answer:
     return Answer(tone=Tone.OPEN, title=f"Blocked: {NO_REASON if found is None else found.problem}", lines=lines)
 
 
-def vacuous_passes(run: Run) -> tuple[str, ...]:
+def vacuous_passes(run: Run | None) -> tuple[str, ...]:
     """Say which cases passed without an assertion; nothing when none did."""
-    names = run.reading.vacuous
-    if not names:
+    if run is None or not run.reading.vacuous:
         return ()
-    of = "" if run.outcome.selected is None else f" of {run.outcome.selected}"
+    names, selected = run.reading.vacuous, run.outcome.selected
+    of = "" if selected is None else f" of {selected}"
     return (f"But {len(names)}{of} cases passed without an assertion: {shortened(names, NAMES_SHOWN)}.",)
+
+
+def measured(run: Run | None) -> str:
+    """Say what a run counted, in front of what it shows."""
+    return "" if run is None else f"{denominators(run.outcome)}, "
 
 
 def result(arm: ArmResult) -> str:

@@ -112,12 +112,11 @@ def answer(report: AttributeReport) -> Answer:
 def _green(report: AttributeReport) -> Answer:
     baseline = baseline_of(report)
     shown = None if baseline is None else baseline.shown
-    measured = "" if shown is None else f"{words.denominators(shown.outcome)}, "
     runs = count(len(runs_of(report)), "run")
-    # A diagnosis that was cut short has asked too little to be called green.
-    title = f"Nothing red so far, in {runs}" if report.session.partial else f"Green: {measured}nothing red in {runs}"
-    lines = () if shown is None else words.vacuous_passes(shown)
-    return Answer(tone=Tone.OPEN if report.session.partial else Tone.GREEN, title=title, lines=lines)
+    if report.session.partial:  # it has asked too little to be called green
+        return Answer(tone=Tone.OPEN, title=f"Nothing red so far, in {runs}", lines=words.vacuous_passes(shown))
+    title = f"Green: {words.measured(shown)}nothing red in {runs}"
+    return Answer(tone=Tone.GREEN, title=title, lines=words.vacuous_passes(shown))
 
 
 def _one_mechanism(report: AttributeReport, mechanism: str) -> Answer:

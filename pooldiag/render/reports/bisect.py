@@ -124,13 +124,10 @@ def _answer(report: BisectReport) -> Answer:
 
 
 def _green(report: BisectReport) -> Answer:
-    whole = report.whole
-    measured = "" if whole is None else f"{words.denominators(whole.outcome)}, "
     victim = "" if report.found.victim is None else f"; {report.found.victim} is green, too"
-    title = f"Green: {measured}nothing red in {count(report.runs, 'run')}{victim}"
+    title = f"Green: {words.measured(report.whole)}nothing red in {count(report.runs, 'run')}{victim}"
     reason = () if report.reason is None else (capital(words.sentence(report.reason)),)
-    vacuous = () if whole is None else words.vacuous_passes(whole)
-    return Answer(tone=Tone.GREEN, title=title, lines=(*reason, *vacuous))
+    return Answer(tone=Tone.GREEN, title=title, lines=(*reason, *words.vacuous_passes(report.whole)))
 
 
 def _unresolved(report: BisectReport) -> Answer:

@@ -132,7 +132,9 @@ def _answer(report: CensusReport) -> Answer:
     tone = Tone.RED if red else Tone.OPEN if report.problems or not _elements(report) else Tone.GREEN
     one = report.files[0] if len(report.files) == 1 else None
     title = _title_of_one(one, report) if one is not None else _title_of_many(report)
-    return Answer(tone=tone, title=title, lines=tuple(_lines(report, one)))
+    against = () if report.reference is None else (_against(report, one),)
+    lacking = f"Not all was counted: {count(len(report.problems), 'problem')}, told on stderr."
+    return Answer(tone=tone, title=title, lines=(*against, lacking) if report.problems else against)
 
 
 def _elements(report: CensusReport) -> int:
@@ -169,13 +171,6 @@ def _title_of_many(report: CensusReport) -> str:
     first = report.first_nan or report.first_not_finite
     which = f"; the first{' with NaN' if nan else ''} is {_called(first)}" if first else ""
     return capital(", ".join(said) + which)
-
-
-def _lines(report: CensusReport, one: CountedTensor | None) -> Iterator[str]:
-    if report.reference is not None:
-        yield _against(report, one)
-    if report.problems:
-        yield f"Not all was counted: {count(len(report.problems), 'problem')}, told on stderr."
 
 
 def _against(report: CensusReport, one: CountedTensor | None) -> str:

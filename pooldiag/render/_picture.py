@@ -62,9 +62,8 @@ def _strip(n: int, blocks: Blocks, *, columns: int, lines: int) -> Grid:
     places = range(len(blocks.nan))
     cells = [_cell(blocks, n, [places[at : at + joined]]) for at in places[::joined]]
     cut = tuple(tuple(cells[at : at + columns]) for at in range(0, len(cells), columns))
-    return Grid(
-        lines=cut, labels=tuple(str(line * columns * size) for line in range(len(cut))), cell=count(size, "element")
-    )
+    labels = tuple(str(line * columns * size) for line in range(len(cut)))
+    return Grid(lines=cut, labels=labels, cell=count(size, "element"))
 
 
 def _matrix(census: Census, blocks: Blocks, parts: int, *, columns: int, lines: int) -> Grid:

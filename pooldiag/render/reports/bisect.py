@@ -246,13 +246,9 @@ def _smallest(found: Found) -> str | None:
 
 def _runs(report: BisectReport) -> str:
     arms = 0 if report.attribution is None else len(runs_of(report.attribution))
-    parts = (
-        f"{report.runs} for the search",
-        f"{arms} for the arms" if arms else "",
-        f"{len(report.confirmations)} of the whole order" if report.confirmations else "",
-    )
-    said = ", ".join(part for part in parts if part)
-    return words.spent(f"{said}," if "," in said else said, report.session)
+    spent_on = ((arms, "for the arms"), (len(report.confirmations), "of the whole order"))
+    more = "".join(f", {runs} {purpose}" for runs, purpose in spent_on if runs)
+    return words.spent(f"{report.runs} for the search{more}{',' if more else ''}", report.session)
 
 
 def _cost(report: BisectReport) -> Iterator[tuple[str, str]]:

@@ -107,9 +107,9 @@ def _names(place: str) -> str:
 
             return _choices(FRAMEWORKS)
         case "formats":
-            from pooldiag.render import RENDERERS  # noqa: PLC0415
+            from pooldiag.render import FORMAT_NAMES  # noqa: PLC0415
 
-            return _choices(RENDERERS)
+            return _choices(FORMAT_NAMES)
         case "orders":
             return ",".join(SEEDLESS)
     raise KeyError(place)

@@ -4,7 +4,6 @@ What tells of runs is imported when it is asked for: a census is counted and ren
 """
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING
 
 from pooldiag.render._escapes import shell_line, visible
@@ -12,8 +11,7 @@ from pooldiag.render._page import Page
 
 if TYPE_CHECKING:
     from pooldiag.model.counts import Census
-    from pooldiag.render._facts import runs_of
-    from pooldiag.render._renderer import Renderer, Report, RunReport
+    from pooldiag.render._facts import Report, RunReport, runs_of
     from pooldiag.render._run_json import JsonReports
     from pooldiag.render.blocks import Blocks
     from pooldiag.render.reports._runs import assertions, cases, duration, rate, result, run_line, seconds
@@ -34,11 +32,11 @@ def _markdown(blocks: "Blocks", page: Page) -> str:
     return markdown.render(blocks, page)
 
 
-FORMATS: "Mapping[str, Renderer]" = {"table": _table, "markdown": _markdown}
+_FORMATS: "Mapping[str, Callable[[Blocks, Page], str]]" = {"table": _table, "markdown": _markdown}
 """Each format that lays blocks out, by the name that `--format` has for it, the one for people first."""
 
 JSON = "json"
-FORMAT_NAMES = (*FORMATS, JSON)
+FORMAT_NAMES = (*_FORMATS, JSON)
 
 
 def render(report: "Report", *, form: str, page: Page) -> str:
@@ -49,15 +47,7 @@ def render(report: "Report", *, form: str, page: Page) -> str:
         return json.render(report)
     from pooldiag.render.reports import blocks_of  # noqa: PLC0415 - the same
 
-    return FORMATS[form](blocks_of(report), page)
-
-
-def _rendered(form: str, report: "Report", page: Page) -> str:
-    return render(report, form=form, page=page)
-
-
-RENDERERS: "Mapping[str, Callable[[Report, Page], str]]" = {form: partial(_rendered, form) for form in FORMAT_NAMES}
-"""What `render` does, by the name of the format."""
+    return _FORMATS[form](blocks_of(report), page)
 
 
 def picture_file(census: "Census", suffix: str) -> bytes:
@@ -67,41 +57,18 @@ def picture_file(census: "Census", suffix: str) -> bytes:
     return made(census, suffix)
 
 
-__all__ = [
-    "FORMATS",
-    "FORMAT_NAMES",
-    "JSON",
-    "RENDERERS",
-    "JsonReports",
-    "Page",
-    "Renderer",
-    "Report",
-    "RunReport",
-    "assertions",
-    "best",
-    "cases",
-    "duration",
-    "phase",
-    "picture_file",
-    "rate",
-    "red_orders",
-    "render",
-    "result",
-    "run_line",
-    "runs_of",
-    "seconds",
-    "shell_line",
-    "visible",
-]
+__all__ = ["FORMAT_NAMES", "JSON", "Page", "picture_file", "render", "shell_line", "visible"]
+__all__ += ["JsonReports", "Report", "RunReport", "assertions", "best", "cases", "duration", "phase", "rate"]
+__all__ += ["red_orders", "result", "run_line", "runs_of", "seconds"]
 
 
 def __getattr__(name: str) -> object:
     """Import what tells of runs."""
     if name in __all__:
-        from pooldiag.render import _facts, _renderer, _run_json  # noqa: PLC0415 - as said above
+        from pooldiag.render import _facts, _run_json  # noqa: PLC0415 - as said above
         from pooldiag.render.reports import _runs, bisect, orders  # noqa: PLC0415 - the same
 
-        for module in (_runs, bisect, orders, _facts, _run_json, _renderer):
+        for module in (_runs, bisect, orders, _facts, _run_json):
             if name in vars(module):
                 return vars(module)[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,7 @@ from pooldiag.model.comparisons import Comparison
 from pooldiag.model.counts import Census
 from pooldiag.model.schema import SCHEMA
 from pooldiag.render._escapes import without_surrogates
-from pooldiag.render.json import DocumentForm, Forms, command
+from pooldiag.render.json import DocumentForm, Forms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,10 +29,6 @@ def _first_nan(report: CensusReport) -> TensorName | None:
 
 def _first_not_finite(report: CensusReport) -> TensorName | None:
     return _tensor_name(report.first_not_finite)
-
-
-def _next(report: CensusReport) -> str | None:
-    return command(report.next)
 
 
 def _sha256(census: Census) -> str | None:
@@ -63,7 +59,8 @@ _EXTREMES = {"minimum": "min", "maximum": "max", "minimum_index": "min_index", "
 FORMS: Forms = {
     CensusReport: DocumentForm(
         head={"schema": SCHEMA, "command": "census", "partial": None},
-        made={"first_nan": _first_nan, "first_not_finite": _first_not_finite, "next": _next},
+        made={"first_nan": _first_nan, "first_not_finite": _first_not_finite},
+        commands=("next",),
     ),
     CountedTensor: DocumentForm(flat={"census": Census}, optional=("comparison",)),
     Census: DocumentForm(

@@ -1,12 +1,16 @@
 """What several formats read out of a report in the same way."""
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
-from pooldiag.model.arms import Role
+from pooldiag.model.arms import ProfilesReport, Role
 from pooldiag.model.bisections import BisectReport, OrderResult, OrdersReport
+from pooldiag.model.censuses import CensusReport
 from pooldiag.model.readings import Sight, Signature
 from pooldiag.model.reports import ArmResult, AttributeReport, Run
-from pooldiag.render._renderer import RunReport
+
+RunReport: TypeAlias = AttributeReport | BisectReport | OrdersReport
+Report: TypeAlias = RunReport | CensusReport | ProfilesReport
 
 
 def runs_of(report: RunReport) -> tuple[Run, ...]:
@@ -48,13 +52,6 @@ def run_of_order(report: OrdersReport, result: OrderResult) -> Run | None:
     if result.run is not None or result.same_as is None:
         return result.run
     return next((other.run for other in report.orders if other.order == result.same_as), None)
-
-
-def place_of(run: Run, name: str) -> int | None:
-    """Return the place of a case in a run's order, from 1; None where no case, or more than one, has the name."""
-    cases = () if run.outcome.selection is None else run.outcome.selection.cases
-    places = [place for place, case in enumerate(cases, start=1) if case.name == name]
-    return places[0] if len(places) == 1 else None
 
 
 def seen(arm: ArmResult, sight: Sight) -> tuple[Run, ...]:

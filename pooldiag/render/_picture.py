@@ -40,7 +40,7 @@ def grid(census: Census, *, columns: int, lines: int) -> Grid | None:
     parts = _parts(census, blocks)
     if parts is None:
         return _strip(census.n, blocks, columns=columns, lines=lines)
-    return _matrix(census.shape or (), census.n, blocks, parts, columns=columns, lines=lines)
+    return _matrix(census, blocks, parts, columns=columns, lines=lines)
 
 
 def _parts(census: Census, blocks: Blocks) -> int | None:
@@ -59,22 +59,16 @@ def _strip(n: int, blocks: Blocks, *, columns: int, lines: int) -> Grid:
     while -(-len(blocks.nan) // joined) > columns * lines:
         joined *= 2
     size = joined * blocks.elements
-    cells = [
-        PictureCell(
-            nan=sum(blocks.nan[at : at + joined]), inf=sum(blocks.inf[at : at + joined]), size=min(size, n - begin)
-        )
-        for at, begin in zip(range(0, len(blocks.nan), joined), range(0, n, size), strict=True)
-    ]
+    places = range(len(blocks.nan))
+    cells = [_cell(blocks, n, [places[at : at + joined]]) for at in places[::joined]]
     cut = tuple(tuple(cells[at : at + columns]) for at in range(0, len(cells), columns))
-    return Grid(
-        lines=cut, labels=tuple(str(line * columns * size) for line in range(len(cut))), cell=count(size, "element")
-    )
+    labels = tuple(str(line * columns * size) for line in range(len(cut)))
+    return Grid(lines=cut, labels=labels, cell=count(size, "element"))
 
 
-def _matrix(  # noqa: PLR0913 - a tensor, its map, and the size of the picture
-    shape: tuple[int, ...], n: int, blocks: Blocks, parts: int, *, columns: int, lines: int
-) -> Grid:
+def _matrix(census: Census, blocks: Blocks, parts: int, *, columns: int, lines: int) -> Grid:
     """Put the rows of a tensor below one another; a cell is some neighbours of a row, in some rows."""
+    shape, n = census.shape or (), census.n
     per_block = max(1, blocks.elements // shape[-1])  # rows
     rows = n // shape[-1]
     heights = [*dict.fromkeys(top // per_block for top in _tops(shape, rows, lines)), -(-rows // per_block)]
@@ -100,9 +94,8 @@ def _cell(blocks: Blocks, n: int, ranges: Sequence[range]) -> PictureCell:
     """Join blocks, the last of which may be shorter than the others."""
     places = [place for each in ranges for place in each]
     size = sum(min(blocks.elements, n - place * blocks.elements) for place in places)
-    return PictureCell(
-        nan=sum(blocks.nan[place] for place in places), inf=sum(blocks.inf[place] for place in places), size=size
-    )
+    nan, inf = (sum(counts[place] for place in places) for counts in (blocks.nan, blocks.inf))
+    return PictureCell(nan=nan, inf=inf, size=size)
 
 
 def _tops(shape: tuple[int, ...], rows: int, lines: int) -> Iterable[int]:
@@ -161,11 +154,3 @@ def _legend(found: Grid, glyphs: tuple[str, str, str, str]) -> str:
     partly = [f"{some[0]} to {some[-1]} some NaN"] if seen & set(some) else []
     said = [f"{glyph} {word}" for glyph, word in words.items() if word and glyph in seen]
     return f"{', '.join([*partly, *said])}; a cell is {found.cell}"
-
-
-def bad_cells(found: Grid) -> Iterable[tuple[int, int, PictureCell]]:
-    """Yield line, column and cell of what is not finite throughout."""
-    for row, line in enumerate(found.lines):
-        for column, cell in enumerate(line):
-            if cell.nan or cell.inf:
-                yield row, column, cell

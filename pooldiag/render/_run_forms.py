@@ -26,7 +26,7 @@ from pooldiag.model.settings import CommandLine
 from pooldiag.render import _census_forms
 from pooldiag.render._facts import run_of_order, runs_of, seen, shown_signature
 from pooldiag.render._profile_forms import variables
-from pooldiag.render.json import DocumentForm, Forms, command
+from pooldiag.render.json import DocumentForm, Forms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,16 +64,16 @@ class CaseName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeenRun:
-    """One run as seen from a signature; None: from none."""
+class RunFacts:
+    """One run, its counts and its ending."""
 
     run: Run
-    sight: Sight | None
+    sight: Sight | None  # as seen from a signature; None: from none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunFacts:
-    """One run, its counts and its ending."""
+class RunCounts:
+    """What a document holds of a run."""
 
     id: str
     arm: Role
@@ -120,10 +120,9 @@ class OrderFacts:
     seconds: float | None
 
 
-def run_facts(one: SeenRun) -> RunFacts:
-    """Return what a document holds of a run."""
+def _run_counts(one: RunFacts) -> RunCounts:
     outcome, completed = one.run.outcome, one.run.outcome.completed
-    return RunFacts(
+    return RunCounts(
         id=one.run.id,
         arm=one.run.arm.role,
         sight=one.sight,
@@ -178,21 +177,13 @@ def _invocation(session: Session) -> CommandLine | None:
     return None if found is None or found.directory is None else found
 
 
-def _line(found: NextCommand | CheckedCommand) -> str | None:
-    return command(found.line)
-
-
-def _reproducer(report: AttributeReport) -> str | None:
-    return command(report.reproducer)
-
-
 def _arms(report: AttributeReport) -> tuple[ArmFacts, ...]:
     return tuple(_arm_facts(arm, report.attribution.signature) for arm in report.arms)
 
 
-def _runs(report: AttributeReport) -> tuple[SeenRun, ...]:
+def _runs(report: AttributeReport) -> tuple[RunFacts, ...]:
     sights = {run.id: sight for arm in report.arms for run, sight in zip(arm.runs, arm.sights, strict=False)}
-    return tuple(SeenRun(run=run, sight=sights.get(run.id)) for run in runs_of(report))
+    return tuple(RunFacts(run=run, sight=sights.get(run.id)) for run in runs_of(report))
 
 
 def _arm_facts(arm: ArmResult, main: Signature | None) -> ArmFacts:
@@ -214,26 +205,26 @@ def _arm_facts(arm: ArmResult, main: Signature | None) -> ArmFacts:
     )
 
 
-def _whole(report: BisectReport) -> SeenRun | None:
-    return None if report.whole is None else SeenRun(run=report.whole, sight=None)
+def _whole(report: BisectReport) -> RunFacts | None:
+    return None if report.whole is None else RunFacts(run=report.whole, sight=None)
 
 
-def _confirmed(one: Confirmation) -> SeenRun:
-    return SeenRun(run=one.run, sight=one.sight)
+def _confirmed(one: Confirmation) -> RunFacts:
+    return RunFacts(run=one.run, sight=one.sight)
 
 
 def _orders(report: OrdersReport) -> tuple[OrderFacts, ...]:
-    return tuple(_order_facts(result, run_of_order(report, result)) for result in report.orders)
-
-
-def _order_facts(result: OrderResult, run: Run | None) -> OrderFacts:
-    return OrderFacts(
-        result=result,
-        reading=RunReading(run="", reading=Reading.VOID) if run is None else run.reading,
-        cases=_cases(None if run is None else run.outcome),
-        assertions=_assertions(None if run is None else run.outcome),
-        run=None if run is None else run.id,
-        seconds=None if run is None else run.seconds,
+    runs = ((result, run_of_order(report, result)) for result in report.orders)
+    return tuple(
+        OrderFacts(
+            result=result,
+            reading=RunReading(run="", reading=Reading.VOID) if run is None else run.reading,
+            cases=_cases(None if run is None else run.outcome),
+            assertions=_assertions(None if run is None else run.outcome),
+            run=None if run is None else run.id,
+            seconds=None if run is None else run.seconds,
+        )
+        for result, run in runs
     )
 
 
@@ -246,7 +237,8 @@ _FORMS: Forms = {
         head=_head("attribute"),
         flat={"session": Session, "attribution": Attribution},
         beside={"next": NextCommand},
-        made={"arms": _arms, "runs": _runs, "reproducer": _reproducer},
+        made={"arms": _arms, "runs": _runs},
+        commands=("reproducer",),
     ),
     ArmFacts: DocumentForm(flat={"result": ArmResult}),
     ArmResult: DocumentForm(flat={"arm": Arm}, without=("runs", "sights", "shown")),
@@ -256,16 +248,16 @@ _FORMS: Forms = {
     ),
     Environment: DocumentForm(made={"set": variables}),
     Mechanism: DocumentForm(without=("unless", "alternative", "needs", "predictions")),
-    SeenRun: DocumentForm(instead=run_facts),
-    RunFacts: DocumentForm(flat={"reading": RunReading}),
+    RunFacts: DocumentForm(without=("run", "sight"), made={"counts": _run_counts}, flat={"counts": RunCounts}),
+    RunCounts: DocumentForm(flat={"reading": RunReading}),
     RunReading: DocumentForm(without=("run",), made={"vacuous": _vacuous}),
     OutputFile: DocumentForm(without=("census",), made={"sha256": _digest}),
     Session: DocumentForm(flat={"blocked": Blockage}, made={"removed_variables": _removed, "invocation": _invocation}),
     Blockage: DocumentForm(names={"problem": "blocked_by"}),
     TargetReport: DocumentForm(flat={"order": Order}),
     Order: DocumentForm(names={"kind": "order"}),
-    NextCommand: DocumentForm(made={"line": _line}),
-    CheckedCommand: DocumentForm(made={"line": _line}),
+    NextCommand: DocumentForm(commands=("line",)),
+    CheckedCommand: DocumentForm(commands=("line",)),
     Found: DocumentForm(names={"setters": "state_setters"}),
     Confirmation: DocumentForm(flat={"arm": Arm}, made={"run": _confirmed}),
     OrderFacts: DocumentForm(flat={"result": OrderResult, "reading": RunReading}),
@@ -289,19 +281,21 @@ def forms(raw_names: Mapping[str, bytes]) -> Forms:
     def all_bytes(_: BisectReport | OrdersReport) -> Mapping[str, str]:
         return encoded
 
-    named = DocumentForm(made={"name_bytes": name_bytes}, optional=("name_bytes",))
-    signature = DocumentForm(made={"place": _place, "name_bytes": name_bytes}, optional=("name_bytes",))
-    bisect = DocumentForm(
-        head={**_head("bisect"), "status": None},
-        flat={"session": Session, "found": Found},
-        beside={"reproducer": CheckedCommand, "green_command": CheckedCommand, "next": NextCommand},
-        made={"whole": _whole, "name_bytes": all_bytes},
-    )
-    orders = DocumentForm(
-        head=_head("orders"),
-        flat={"session": Session},
-        beside={"next": NextCommand},
-        made={"orders": _orders, "name_bytes": all_bytes},
-    )
-    own = {Signature: signature, CaseName: named, BisectReport: bisect, OrdersReport: orders}
-    return {**_census_forms.FORMS, **_FORMS, **own}
+    return {
+        **_census_forms.FORMS,
+        **_FORMS,
+        Signature: DocumentForm(made={"place": _place, "name_bytes": name_bytes}, optional=("name_bytes",)),
+        CaseName: DocumentForm(made={"name_bytes": name_bytes}, optional=("name_bytes",)),
+        BisectReport: DocumentForm(
+            head={**_head("bisect"), "status": None},
+            flat={"session": Session, "found": Found},
+            beside={"reproducer": CheckedCommand, "green_command": CheckedCommand, "next": NextCommand},
+            made={"whole": _whole, "name_bytes": all_bytes},
+        ),
+        OrdersReport: DocumentForm(
+            head=_head("orders"),
+            flat={"session": Session},
+            beside={"next": NextCommand},
+            made={"orders": _orders, "name_bytes": all_bytes},
+        ),
+    }

@@ -5,33 +5,30 @@ from collections.abc import Iterator
 from pooldiag.model.bisections import OrdersReport
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import Run
-from pooldiag.render._facts import name_bytes, runs_of
+from pooldiag.render._facts import RunReport, name_bytes, runs_of
 from pooldiag.render._page import Page
-from pooldiag.render._renderer import RunReport
-from pooldiag.render._run_forms import SeenRun, forms
-from pooldiag.render.json import Forms, Writer, written
-
-_Kept = dict[str, tuple[Run, Sight | None, object]]
+from pooldiag.render._run_forms import RunFacts, forms
+from pooldiag.render.json import Writer, written
 
 
-class JsonReports:
+class JsonReports(Writer):
     """Renders every report of one diagnosis, as `render` does; the document of a run is made once.
 
     A report is saved after every run: without this the cost of a run would grow with the runs before it.
     """
 
     def __init__(self) -> None:
-        """Remember nothing yet."""
-        self._kept: _Kept = {}
+        super().__init__({})
+        self._kept: dict[str, tuple[Run, Sight | None, object]] = {}
         self._given: set[str] = set()
 
     def __call__(self, report: RunReport, page: Page) -> str:  # noqa: ARG002 - a page changes nothing for machines
         """Return the report as one JSON document."""
-        writer = _Keeping(forms(name_bytes(report)), self._kept)
-        document = writer.document(report)
+        self._forms = forms(name_bytes(report))
+        document = self.document(report)
         if isinstance(report, OrdersReport):  # which holds what its runs showed, and no document of a run
             for run in runs_of(report):
-                writer.document(SeenRun(run=run, sight=None))
+                self.document(RunFacts(run=run, sight=None))
         return _indented(document)
 
     def fresh(self) -> Iterator[tuple[str, str]]:
@@ -40,27 +37,19 @@ class JsonReports:
             self._given.add(run)
             yield run, _indented(self._kept[run][2])
 
-
-def _indented(document: object) -> str:
-    """Return a document as text: the standard library writes many runs quickly only on one line."""
-    import msgspec  # noqa: PLC0415 - some milliseconds, only where something was run
-
-    return f"{msgspec.json.format(written(document, indent=None), indent=2)}\n"
-
-
-class _Keeping(Writer):
-    """A writer that keeps the documents of runs."""
-
-    def __init__(self, forms: Forms, kept: _Kept) -> None:
-        super().__init__(forms)
-        self._kept = kept
-
     def document(self, value: object) -> object:
         """Return what JSON holds of a value; of a run that was seen so before, what was made then."""
-        if not isinstance(value, SeenRun):
+        if not isinstance(value, RunFacts):
             return super().document(value)
         run, sight, made = self._kept.get(value.run.id, (None, None, None))
         if run is not value.run or sight is not value.sight:
             made = super().document(value)
             self._kept[value.run.id] = (value.run, value.sight, made)
         return made
+
+
+def _indented(document: object) -> str:
+    """Return a document as text: the standard library writes many runs quickly only on one line."""
+    import msgspec  # noqa: PLC0415 - some milliseconds, only where something was run
+
+    return f"{msgspec.json.format(written(document, indent=None), indent=2)}\n"

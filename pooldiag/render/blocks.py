@@ -59,6 +59,11 @@ class Column:
     wide: bool = False
     whole: bool = False
 
+    @classmethod
+    def numbers(cls, *titles: str) -> "tuple[Column, ...]":
+        """Return columns of numbers."""
+        return tuple(cls(title, right=True) for title in titles)
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:

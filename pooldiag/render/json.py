@@ -18,7 +18,7 @@ from pooldiag.render._escapes import shell_line, without_surrogates
 from pooldiag.render._page import Page
 
 if TYPE_CHECKING:
-    from pooldiag.render._renderer import Report
+    from pooldiag.render._facts import Report
 
 Document = dict[str, Any]
 
@@ -30,7 +30,7 @@ class DocumentForm:
     `head` stands first: constants, and names that are to stand there. Entries of `flat` fields stand among those
     around them; of `beside` ones, too, and are named after the field: a `line` and a `purpose` in `next` are `next` and
     `next_purpose`. `made` are made from the whole, in place of a field or behind them all; `properties` are entries as
-    well. What is `optional` is left out where there is nothing to tell. `instead`: a document of another class.
+    well. What is `optional` is left out where there is nothing to tell. `commands` are lines for a shell.
     """
 
     head: Mapping[str, str | None] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class DocumentForm:
     made: Mapping[str, Callable[..., object]] = field(default_factory=dict)
     properties: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
-    instead: Callable[..., object] | None = None
+    commands: tuple[str, ...] = ()
 
     def parts(self, of: type) -> Iterator[str]:
         """Yield what a document of the class is made of, in its order."""
@@ -69,7 +69,6 @@ class Writer:
     """Makes documents of data classes, each in its form."""
 
     def __init__(self, forms: Forms) -> None:
-        """Take the forms of all classes that have one."""
         self._forms = forms
 
     def document(self, value: object) -> object:
@@ -85,8 +84,7 @@ class Writer:
                 return {str(key): self.document(item) for key, item in value.items()}
             case Path():
                 return str(value)
-        form = self._forms.get(type(value), _AS_IT_IS)
-        return self.document(form.instead(value)) if form.instead is not None else self._entries(value, form)
+        return self._entries(value, self._forms.get(type(value), _AS_IT_IS))
 
     def _entries(self, value: object, form: DocumentForm) -> Document:
         found: Document = dict(form.head)
@@ -97,6 +95,8 @@ class Writer:
             elif name in form.beside:
                 spread = self._spread(part, form.beside[name])
                 found |= zip(beside(name, list(spread)), spread.values(), strict=True)
+            elif name in form.commands:
+                found[name] = _command(getattr(value, name))
             elif part is not None or name not in form.optional:
                 found[form.names.get(name, name)] = self.document(part)
         return found
@@ -127,7 +127,7 @@ def _clean(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     return value
 
 
-def command(line: str | None) -> str | None:
+def _command(line: str | None) -> str | None:
     """Return a command line without raw bytes, so that strict readers of JSON take it and a shell still does."""
     return None if line is None else line if without_surrogates(line) == line else shell_line(line)
 

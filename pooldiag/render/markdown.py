@@ -10,20 +10,7 @@ from dataclasses import dataclass
 from pooldiag.render._escapes import shell_line, visible
 from pooldiag.render._page import Page
 from pooldiag.render._picture import picture
-from pooldiag.render.blocks import (
-    Answer,
-    Block,
-    Blocks,
-    Command,
-    Facts,
-    Folder,
-    Items,
-    Picture,
-    Row,
-    Section,
-    Table,
-    Text,
-)
+from pooldiag.render.blocks import Answer, Block, Blocks, Command, Facts, Folder, Items, Picture, Section, Table, Text
 
 PICTURE_LINES = 32
 
@@ -92,11 +79,9 @@ class _Markdown:
         return _BEGINS_A_BLOCK.sub(lambda found: _begun(found[0]), self.inline(text))
 
     def bold(self, text: str) -> str:
-        """Return a text in bold letters."""
         return f"**{self.inline(text)}**"
 
     def answer(self, answer: Answer) -> Iterator[str]:
-        """Yield what interrupted it, the answer, what to know and to do first."""
         if answer.interruption is not None:
             yield self.bold(answer.interruption)
         yield f"## {self.inline(answer.title)}"
@@ -120,7 +105,6 @@ class _Markdown:
         return "".join(_ENTITIES.get(character, character) for character in inert).replace("\0", _CUT)
 
     def items(self, lines: Iterable[str], indent: str = "") -> Iterator[str]:
-        """Yield a list."""
         yield from (f"{indent}- {self.line(line)}" for line in lines)
 
     def facts(self, facts: Facts, indent: str) -> Iterator[str]:
@@ -139,19 +123,14 @@ class _Markdown:
                         yield from self.items((block.text,), f"{indent}  ")
 
     def table(self, table: Table) -> Iterator[str]:
-        """Yield a table, and the remarks on it."""
         yield _row(self.inline(column.title) for column in table.columns)
         yield _row("--:" if column.right else ":--" for column in table.columns)
-        yield from (_row(self.cells(row)) for row in table.rows)
+        yield from (_row(self.inline(cell.text + cell.more) for cell in row) for row in table.rows)
         if table.total is not None:
-            yield _row(f"**{text}**" if text else "" for text in self.cells(table.total))
+            yield _row(self.bold(cell.text) if cell.text else "" for cell in table.total)
         if table.remarks:
             yield ""
             yield from self.items(table.remarks)
-
-    def cells(self, row: Row) -> Iterator[str]:
-        """Yield the cells of a row, whole."""
-        yield from (self.inline(cell.text + cell.more) for cell in row)
 
 
 def _row(cells: Iterable[str]) -> str:

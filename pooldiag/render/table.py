@@ -16,21 +16,7 @@ from rich.text import Text as Line
 from pooldiag.render._escapes import shell_line, visible
 from pooldiag.render._page import Page
 from pooldiag.render._picture import picture
-from pooldiag.render.blocks import (
-    Answer,
-    Block,
-    Blocks,
-    Cell,
-    Command,
-    Facts,
-    Folder,
-    Items,
-    Picture,
-    Section,
-    Table,
-    Text,
-    Tone,
-)
+from pooldiag.render.blocks import Answer, Block, Command, Facts, Folder, Items, Picture, Section, Table, Text, Tone
 
 WIDE = 110  # columns from which a table has room for words beside its counts
 PICTURE_LINES = 16
@@ -40,7 +26,7 @@ _STYLES = {Tone.PLAIN: "", Tone.GREEN: "green", Tone.RED: "red", Tone.NEW: "mage
 _RULE = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 
 
-def render(blocks: Blocks, page: Page) -> str:
+def render(blocks: Iterable[Block], page: Page) -> str:
     """Return the report as a terminal of the page's width shows it."""
     return "\n".join(map(_Screen(page=page).block, blocks))
 
@@ -86,7 +72,6 @@ class _Screen:
         return Line(visible(text, unicode=self.page.unicode), style=style, overflow="fold")
 
     def parts(self, block: Block) -> Iterator[RenderableType]:
-        """Yield what Rich lays out."""
         match block:
             case Answer():
                 yield from self.answer(block)
@@ -108,7 +93,6 @@ class _Screen:
                 yield from self.section(block)
 
     def answer(self, answer: Answer) -> Iterator[RenderableType]:
-        """Yield what interrupted it, the answer, what to know and to do first."""
         if answer.interruption is not None:
             yield self.text(answer.interruption, "bold yellow")
         yield self.text(answer.title, f"bold {_STYLES[answer.tone]}")
@@ -135,7 +119,6 @@ class _Screen:
         return grid
 
     def facts(self, facts: Facts) -> Grid:
-        """Return named values, one below the other."""
         grid = Grid.grid(padding=(0, 2))
         grid.add_column()
         grid.add_column(overflow="fold")
@@ -160,18 +143,14 @@ class _Screen:
             justify: JustifyMethod = "right" if column.right else "left"
             grid.add_column(column.title, overflow="fold", justify=justify, no_wrap=column.whole)
         for row in table.rows:
-            grid.add_row(*(self.cell(row[place], is_wide=is_wide) for place in shown))
+            cells = (row[place] for place in shown)
+            grid.add_row(*(self.text(cell.text + cell.more * is_wide, _STYLES[cell.tone]) for cell in cells))
         if table.total is not None:
             grid.add_section()
             texts = [table.total[place].text for place in shown]
             grid.add_row(*(self.text(text, "bold" if text else "") for text in texts))
         return grid
 
-    def cell(self, cell: Cell, *, is_wide: bool) -> Line:
-        """Return one entry of a table."""
-        return self.text(cell.text + (cell.more if is_wide else ""), _STYLES[cell.tone])
-
 
 def _indented(*parts: RenderableType) -> Padding:
-    """Return parts two columns to the right."""
     return Padding(Group(*parts), (0, 0, 0, 2))

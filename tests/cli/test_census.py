@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pooldiag.census.files import FORMATS
 from pooldiag.census.layouts import LAYOUTS
-from pooldiag.render import RENDERERS
+from pooldiag.render import FORMAT_NAMES
 from tests.census.files import hostile
 from tests.cli.command import Said, checked, environment, one_problem, pooldiag
 
@@ -468,10 +468,10 @@ def test_many_problems_are_counted_on_stderr_and_all_told_in_json(tmp_path: Path
 
 def test_a_census_is_printed_in_the_format_that_is_named(video: Path, tmp_path: Path, typed: Typed) -> None:
     words = ("census", "--dtype=f32", video.name)
-    forms = {form: typed(*words, f"--format={form}", cwd=tmp_path) for form in RENDERERS}
+    forms = {form: typed(*words, f"--format={form}", cwd=tmp_path) for form in FORMAT_NAMES}
     assert forms["json"] == typed(*words, "--json", cwd=tmp_path)
     assert forms["table"] == typed(*words, cwd=tmp_path)
-    assert len({said.out for said in forms.values()}) == len(RENDERERS)
+    assert len({said.out for said in forms.values()}) == len(FORMAT_NAMES)
     refused = typed(*words, "--json", "--format=table", cwd=tmp_path)
     assert (refused.code, refused.err.splitlines()[0]) == (
         2,

@@ -6,14 +6,14 @@ from pooldiag.model.arms import Role
 from pooldiag.model.attributions import Status
 from pooldiag.model.bisections import BisectReport, BisectStatus, Found, NamedBy
 from pooldiag.model.readings import Sight
-from pooldiag.render import RENDERERS, Page
+from pooldiag.render import Page, render
 from tests.render.attribute_samples import NAMES, changed, green
 from tests.render.bisect_samples import BISECTIONS, POLLUTER, confirmed, tried
 from tests.render.samples import plain
 
 
 def shown(report: BisectReport, width: int = 80) -> str:
-    return RENDERERS["table"](report, Page(width=width))
+    return render(report, form="table", page=Page(width=width))
 
 
 def in_one_line(text: str) -> str:

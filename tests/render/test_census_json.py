@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pooldiag.render import RENDERERS, Page
+from pooldiag.render import Page, render
 from tests.render.census_samples import REPORTS
 from tests.render.test_json import FILE, VALIDATOR
 
@@ -13,7 +13,7 @@ TOP = ("schema", "command", "files")
 
 
 def rendered(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(RENDERERS["json"](REPORTS[name], Page()))
+    found: dict[str, Any] = json.loads(render(REPORTS[name], form="json", page=Page()))
     return found
 
 

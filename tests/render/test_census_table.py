@@ -3,13 +3,13 @@ from dataclasses import replace
 
 from pooldiag.model.censuses import CensusReport
 from pooldiag.model.comparisons import Sameness
-from pooldiag.render import RENDERERS, Page
+from pooldiag.render import Page, render
 from tests.render.census_samples import NORMAL, REPORTS, compared, counted, told, video
 from tests.render.samples import plain
 
 
 def shown(report: CensusReport, width: int = 80) -> str:
-    return RENDERERS["table"](report, Page(width=width))
+    return render(report, form="table", page=Page(width=width))
 
 
 def in_one_line(text: str) -> str:
@@ -73,7 +73,7 @@ def test_where_they_are_is_drawn_in_the_place_of_the_rows() -> None:
 
 
 def test_without_unicode_a_picture_is_ascii() -> None:
-    text = RENDERERS["table"](REPORTS["census-tile"], Page(width=80, unicode=False))
+    text = render(REPORTS["census-tile"], form="table", page=Page(width=80, unicode=False))
     assert text.isascii()
     assert "   [3, 0] " + "." * 32 + "*" * 16 + "." * 16 in text
 

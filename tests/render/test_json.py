@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from pooldiag.model.bisections import BisectReport, OrderResult, OrdersReport
 from pooldiag.model.cases import Order
 from pooldiag.model.readings import Sight
-from pooldiag.render import RENDERERS, JsonReports, Page, Report
+from pooldiag.render import JsonReports, Page, Report, render
 from tests.render.attribute_samples import CRASHING, HOSTILE, MECHANISMS, NAMES, SAMPLES, nan_in, sound_census
 from tests.render.bisect_samples import BISECTIONS, ORDERS, POLLUTER
 from tests.render.samples import EVERY
@@ -105,7 +105,7 @@ FILE = (
 
 
 def rendered(report: Report) -> Document:
-    found: Document = json.loads(RENDERERS["json"](report, Page()))
+    found: Document = json.loads(render(report, form="json", page=Page()))
     return found
 
 
@@ -124,7 +124,7 @@ def test_every_report_is_what_the_schema_says(name: str) -> None:
 
 @pytest.mark.parametrize("name", EVERY)
 def test_any_reader_of_json_can_read_it(name: str) -> None:
-    text = RENDERERS["json"](EVERY[name], Page())
+    text = render(EVERY[name], form="json", page=Page())
     assert text.isascii()
     json.loads(text, parse_constant=refuse)  # NaN and Infinity are Python's, not JSON's
     json.loads(text, object_pairs_hook=lambda pairs: [str(pair).encode() for pair in pairs])  # no lone surrogate
@@ -137,7 +137,7 @@ def test_the_reports_of_one_diagnosis_read_as_each_does_by_itself(name: str) -> 
     unseen = tuple(replace(arm, sights=(Sight.NOTHING,) * len(arm.sights)) for arm in whole.arms)
     to_json = JsonReports()
     for report in (begun, whole, replace(whole, arms=unseen), whole, *SAMPLES.values()):
-        assert to_json(report, Page()) == RENDERERS["json"](report, Page())
+        assert to_json(report, Page()) == render(report, form="json", page=Page())
 
 
 def test_has_every_field_of_the_contract() -> None:
@@ -287,7 +287,7 @@ def test_reports_that_follow_each_other_read_as_each_does_by_itself(name: str) -
     to_json = JsonReports()
     one: BisectReport | OrdersReport = BISECTIONS[name] if name in BISECTIONS else ORDERS[name]
     for report in (*BISECTIONS.values(), one, *ORDERS.values(), one):
-        assert to_json(report, Page()) == RENDERERS["json"](report, Page())
+        assert to_json(report, Page()) == render(report, form="json", page=Page())
 
 
 def test_names_in_lists_have_their_bytes_in_one_place() -> None:

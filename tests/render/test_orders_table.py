@@ -4,7 +4,7 @@ from dataclasses import replace
 from pooldiag.model.bisections import OrderResult, OrdersReport
 from pooldiag.model.cases import Order
 from pooldiag.model.readings import RedPlace
-from pooldiag.render import RENDERERS, Page
+from pooldiag.render import Page, render
 from tests.render.attribute_samples import CRASHING, NAMES
 from tests.render.bisect_samples import ORDERS, seed
 from tests.render.samples import plain
@@ -13,7 +13,7 @@ MIXED = ORDERS["orders-mixed"]
 
 
 def shown(report: OrdersReport, width: int = 80) -> str:
-    return RENDERERS["table"](report, Page(width=width))
+    return render(report, form="table", page=Page(width=width))
 
 
 def in_one_line(text: str) -> str:

@@ -10,7 +10,7 @@ from pooldiag.model.attributions import Attribution, Candidate, Rate, Status
 from pooldiag.model.bisections import BisectReport, OrdersReport
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import AttributeReport, NextCommand
-from pooldiag.render import RENDERERS, Page, Report
+from pooldiag.render import Page, Report, render
 from tests.render import attribute_samples as samples
 from tests.render.attribute_samples import SAMPLES, changed
 from tests.render.samples import EVERY, GOLDEN, LOOKS, MARKDOWN, plain
@@ -20,7 +20,7 @@ CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u
 
 
 def shown(report: Report, page: Page | None = None) -> str:
-    return RENDERERS["table"](report, page or Page())
+    return render(report, form="table", page=page or Page())
 
 
 def in_one_line(text: str) -> str:

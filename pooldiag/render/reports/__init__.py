@@ -6,7 +6,7 @@ from pooldiag.model.censuses import CensusReport
 from pooldiag.render.blocks import Blocks
 
 if TYPE_CHECKING:
-    from pooldiag.render._renderer import Report
+    from pooldiag.render._facts import Report
 
 
 def blocks_of(report: "Report") -> Blocks:

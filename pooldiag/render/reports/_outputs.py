@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from pooldiag.model.counts import Census, PrintedCensus
-from pooldiag.model.outcomes import Outcome, OutputFile
+from pooldiag.model.outcomes import OutputFile
 from pooldiag.model.readings import Reading
 from pooldiag.model.reports import AttributeReport
 from pooldiag.model.words import shortened
@@ -14,7 +14,11 @@ from pooldiag.render.reports._tensors import PATTERNS_SHOWN, elements, number
 
 def outputs(report: AttributeReport) -> Iterator[Section]:
     """Yield the declared outputs, as the shown run of each arm wrote them, and the census lines that were printed."""
-    shown = tuple(_shown(report))
+    shown = tuple(
+        (str(arm.arm.role), arm.shown.outcome)
+        for arm in report.arms
+        if arm.shown is not None and arm.shown.reading.reading is not Reading.VOID
+    )
     files = tuple((output, role) for role, outcome in shown for output in outcome.outputs)
     problems = _lines((_problem(output), role) for output, role in files if output.problem is not None)
     printed = _lines((_printed(line), role) for role, outcome in shown for line in outcome.printed)
@@ -23,13 +27,6 @@ def outputs(report: AttributeReport) -> Iterator[Section]:
         parts.append(Section(title="printed by the target", blocks=(Items(printed),), label=True))
     if parts:
         yield Section(title="Outputs", blocks=tuple(parts), detail=True)
-
-
-def _shown(report: AttributeReport) -> Iterator[tuple[str, Outcome]]:
-    """Yield the arms whose shown run says something, with what it did."""
-    for arm in report.arms:
-        if arm.shown is not None and arm.shown.reading.reading is not Reading.VOID:
-            yield str(arm.arm.role), arm.shown.outcome
 
 
 def _lines(said: Iterable[tuple[str, str]]) -> tuple[str, ...]:

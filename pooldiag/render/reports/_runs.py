@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import Reading, Sight
-from pooldiag.model.reports import ArmResult, Blockage, LockReport, NextCommand, Run, Session, TargetReport
+from pooldiag.model.reports import ArmResult, Blockage, Run, Session, TargetReport
 from pooldiag.model.words import capital, count, shortened
-from pooldiag.render._facts import seen, short
+from pooldiag.render._facts import RunReport, seen, short
 from pooldiag.render.blocks import Answer, Cell, Command, Folder, Section, Tone, items
 
 NOTES_SHOWN = 12
@@ -36,13 +36,18 @@ def blocked(runs: int, found: Blockage | None) -> Answer:
     return Answer(tone=Tone.OPEN, title=f"Blocked: {NO_REASON if found is None else found.problem}", lines=lines)
 
 
-def vacuous_passes(run: Run) -> tuple[str, ...]:
+def vacuous_passes(run: Run | None) -> tuple[str, ...]:
     """Say which cases passed without an assertion; nothing when none did."""
-    names = run.reading.vacuous
-    if not names:
+    if run is None or not run.reading.vacuous:
         return ()
-    of = "" if run.outcome.selected is None else f" of {run.outcome.selected}"
+    names, selected = run.reading.vacuous, run.outcome.selected
+    of = "" if selected is None else f" of {selected}"
     return (f"But {len(names)}{of} cases passed without an assertion: {shortened(names, NAMES_SHOWN)}.",)
+
+
+def measured(run: Run | None) -> str:
+    """Say what a run counted, in front of what it shows."""
+    return "" if run is None else f"{denominators(run.outcome)}, "
 
 
 def result(arm: ArmResult) -> str:
@@ -63,8 +68,10 @@ def reading_cell(words: str) -> Cell:
     return Cell(words, _TONES.get(words, Tone.PLAIN))
 
 
-def look(run: Run, sight: Sight) -> str:
-    """Say in one or two words what one run showed."""
+def look(run: Run, sight: Sight | None) -> str:
+    """Say in one or two words what one run showed; how it reads where it was seen from no signature."""
+    if sight is None:
+        return str(run.reading.reading)
     return NO_ANSWER if sight is Sight.NOTHING and run.reading.reading is not Reading.VOID else SIGHTS[sight]
 
 
@@ -116,7 +123,7 @@ def particular(run: Run, sight: Sight) -> str:
     return "says nothing: the victim was not reached, or asserted nothing"
 
 
-def notes(session: Session) -> Iterator[Section]:
+def _notes(session: Session) -> Iterator[Section]:
     """Yield the facts that bear on the reading; a long list ends in a count."""
     removed = ", ".join(f"{name}={value}" for name, value in session.removed_variables)
     all_notes = (*((f"removed from the inherited environment: {removed}",) if removed else ()), *session.notes)
@@ -124,11 +131,13 @@ def notes(session: Session) -> Iterator[Section]:
     yield from items("Notes", (*all_notes[:NOTES_SHOWN], f"and {more} more, in report.json") if more > 1 else all_notes)
 
 
-def closing(following: NextCommand | None, session: Session) -> Iterator[Command | Folder]:
-    """Yield what stands last: the command to type next, and where the evidence lies."""
-    if following is not None:
-        yield Command(f"Next ({following.purpose})", following.line)
-    yield Folder("Evidence", session.evidence)
+def closing(report: RunReport, *commands: Command) -> Iterator[Section | Command | Folder]:
+    """Yield what stands last: notes, commands to copy, the one to type next, and where the evidence lies."""
+    yield from _notes(report.session)
+    yield from commands
+    if report.next is not None:
+        yield Command(f"Next ({report.next.purpose})", report.next.line)
+    yield Folder("Evidence", report.session.evidence)
 
 
 def interruption(session: Session, has: str) -> str | None:
@@ -146,16 +155,14 @@ def target(found: TargetReport, *, with_order: bool = True) -> str:
 
 
 def spent(runs: int | str, session: Session) -> str:
-    """Say what was spent: runs, seconds, and how the lock was got."""
-    made = f"{runs} in {duration(session.seconds)}"
-    return made if session.lock is None else f"{made}; the lock {_wait(session.lock)}"
-
-
-def _wait(lock: LockReport) -> str:
-    """Say how long the lock was waited for; a lock that was never held did not come."""
+    """Say what was spent: runs, seconds, and how the lock was got; one that was never held did not come."""
+    made, lock = f"{runs} in {duration(session.seconds)}", session.lock
+    if lock is None:
+        return made
     if lock.waited_seconds < SHORTEST_WAIT_SECONDS:
-        return "was free"
-    return f"{'came after' if lock.held_seconds else 'did not come in'} {duration(lock.waited_seconds)}"
+        return f"{made}; the lock was free"
+    came = "came after" if lock.held_seconds else "did not come in"
+    return f"{made}; the lock {came} {duration(lock.waited_seconds)}"
 
 
 def run_ids(runs: Iterable[Run]) -> str:

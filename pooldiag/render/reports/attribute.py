@@ -22,37 +22,29 @@ _SAW = {
     Prediction.ANYTHING: "seen",
 }
 _NO_EVIDENCE = {Acted.INERT, Acted.UNPROVEN}
-_COLUMNS = (
-    Column("Arm"),
-    Column("Result"),
-    Column("Red", right=True),
-    Column("Cases", right=True),
-    Column("Assertions"),
-    Column("Seconds", right=True),
-    Column("Acted"),
-)
+_SHOWN = (*Column.numbers("Cases"), Column("Assertions"), *Column.numbers("Seconds"))  # of the run that is shown
+_COLUMNS = (Column("Arm"), Column("Result"), *Column.numbers("Red"), *_SHOWN, Column("Acted"))
 
 
 def blocks(report: AttributeReport) -> Blocks:
     """Return the whole report."""
     session = report.session
     runs = len(runs_of(report))
-    finished = count(runs, "finished run")
     target = ("Target", words.target(session.target))
     spent = ("Runs", words.spent(runs, session))
     return (
-        replace(answer(report), interruption=words.interruption(session, finished)),
+        replace(answer(report), interruption=words.interruption(session, count(runs, "finished run"))),
         facts((*_red_fact(report), target, spent, *sure(report))),
         *evidence(report),
-        *words.notes(session),
-        *([] if report.reproducer is None else [Command("Reproduce", report.reproducer)]),
-        *words.closing(report.next, session),
+        *words.closing(report, *([] if report.reproducer is None else [Command("Reproduce", report.reproducer)])),
     )
 
 
 def evidence(report: AttributeReport) -> Iterator[Block]:
     """Yield what the arms show."""
-    yield from _arms(report)
+    arms = tuple(_arm_row(arm) for arm in report.arms if arm.runs and arm.acted not in _NO_EVIDENCE)
+    if arms:
+        yield Table(columns=_COLUMNS, rows=arms, remarks=tuple(_particulars(report)))
     yield from items("Rates", _rates(report))
     yield from items("Not counted as evidence", _left_out(report))
     yield from items("Ruled out", _ruled_out(report), detail=True)
@@ -64,8 +56,13 @@ def evidence(report: AttributeReport) -> Iterator[Block]:
 
 def sure(report: AttributeReport) -> Iterator[tuple[str, str]]:
     """Yield how sure the answer is, or why the runs ended without one."""
-    if (certainty := _certainty(report)) is not None:
-        yield "Sure" if report.attribution.confidence is not None else "Ended", certainty
+    attribution = report.attribution
+    if attribution.rule is None or attribution.signature is None:
+        return
+    if attribution.confidence is None:
+        yield "Ended", attribution.rule
+    else:
+        yield "Sure", f"{percent(attribution.confidence)} of the posterior is on it"
 
 
 def _red_fact(report: AttributeReport) -> Iterator[tuple[str, str]]:
@@ -74,12 +71,6 @@ def _red_fact(report: AttributeReport) -> Iterator[tuple[str, str]]:
         baseline = baseline_of(report)
         rate = "" if baseline is None or not baseline.runs else f", {words.rate(baseline)} runs of the baseline"
         yield "Red", f"{signature}{rate}"
-
-
-def _arms(report: AttributeReport) -> Iterator[Table]:
-    arms = [arm for arm in report.arms if arm.runs and arm.acted not in _NO_EVIDENCE]
-    if arms:
-        yield Table(columns=_COLUMNS, rows=tuple(map(_arm_row, arms)), remarks=tuple(_particulars(report)))
 
 
 def _arm_row(arm: ArmResult) -> Row:
@@ -106,13 +97,11 @@ def _left_out(report: AttributeReport) -> Iterator[str]:
 def answer(report: AttributeReport) -> Answer:
     """Say the answer."""
     attribution = report.attribution
-    match attribution.status:
-        case Status.BLOCKED:
-            return words.blocked(len(runs_of(report)), report.session.blocked)
-        case Status.GREEN:
-            return _green(report)
-        case Status.UNRESOLVED if report.session.partial and attribution.signature is None:
-            return _green(report)
+    has_begun = attribution.status is Status.UNRESOLVED and report.session.partial and attribution.signature is None
+    if attribution.status is Status.BLOCKED:
+        return words.blocked(len(runs_of(report)), report.session.blocked)
+    if attribution.status is Status.GREEN or has_begun:
+        return _green(report)
     if attribution.mechanism == NO_MECHANISM:
         return _no_mechanism(report)
     if attribution.mechanism is not None:
@@ -123,12 +112,11 @@ def answer(report: AttributeReport) -> Answer:
 def _green(report: AttributeReport) -> Answer:
     baseline = baseline_of(report)
     shown = None if baseline is None else baseline.shown
-    measured = "" if shown is None else f"{words.denominators(shown.outcome)}, "
     runs = count(len(runs_of(report)), "run")
-    # A diagnosis that was cut short has asked too little to be called green.
-    title = f"Nothing red so far, in {runs}" if report.session.partial else f"Green: {measured}nothing red in {runs}"
-    lines = () if shown is None else words.vacuous_passes(shown)
-    return Answer(tone=Tone.OPEN if report.session.partial else Tone.GREEN, title=title, lines=lines)
+    if report.session.partial:  # it has asked too little to be called green
+        return Answer(tone=Tone.OPEN, title=f"Nothing red so far, in {runs}", lines=words.vacuous_passes(shown))
+    title = f"Green: {words.measured(shown)}nothing red in {runs}"
+    return Answer(tone=Tone.GREEN, title=title, lines=words.vacuous_passes(shown))
 
 
 def _one_mechanism(report: AttributeReport, mechanism: str) -> Answer:
@@ -207,16 +195,6 @@ def _flaky(report: AttributeReport) -> str:
     return f", flaky {100 * found.red / found.runs:.0f} % ({found.red}/{found.runs} runs)"
 
 
-def _certainty(report: AttributeReport) -> str | None:
-    """Say how sure the answer is and why the runs ended; None where nothing is to be sure of."""
-    attribution = report.attribution
-    if attribution.rule is None or attribution.signature is None:
-        return None
-    if attribution.confidence is None:
-        return attribution.rule
-    return f"{percent(attribution.confidence)} of the posterior is on it"
-
-
 def _rates(report: AttributeReport) -> Iterator[str]:
     """Yield the rates that one run does not tell: of arms that show both, and what greens still lack."""
     for arm in report.arms:
@@ -234,9 +212,8 @@ def _row(report: AttributeReport, mechanism: str) -> Mechanism | None:
 def _titled(report: AttributeReport, mechanism: str) -> str:
     """Return a mechanism's title; its id where the report does not know it."""
     row = _row(report, mechanism)
-    if row is not None:
-        return row.title
-    return "no mechanism fits" if mechanism == NO_MECHANISM else mechanism
+    unknown = "no mechanism fits" if mechanism == NO_MECHANISM else mechanism
+    return unknown if row is None else row.title
 
 
 def named(report: AttributeReport, mechanism: str) -> str:
@@ -246,7 +223,6 @@ def named(report: AttributeReport, mechanism: str) -> str:
 
 
 def _candidate(report: AttributeReport, one: Candidate) -> str:
-    """Return a mechanism that is still possible, with its posterior where there is one."""
     posterior = "" if one.posterior is None else f", {100 * one.posterior:.1f} %"
     return named(report, one.mechanism) + posterior
 
@@ -263,31 +239,25 @@ def _verdict(report: AttributeReport, attribution: Attribution) -> str:
 
 def _particulars(report: AttributeReport) -> Iterator[str]:
     """Yield what the table of arms has not room for: new reds, void runs, disagreement, cases never reached."""
-    yield from (_disagreement(arm) for arm in report.arms if words.result(arm) == "mixed")
-    odd = ((words.particular(run, sight), (arm, run)) for arm in report.arms for run, sight in _looks(arm))
+    for arm in report.arms:
+        if words.result(arm) == "mixed":
+            runs_by_sight = ((words.SIGHTS[sight], seen(arm, sight)) for sight in Sight)
+            looks = (f"{look} in {words.run_ids(runs)}" for look, runs in runs_by_sight if runs)
+            yield f"{arm.arm.role}: {'; '.join(looks)}"
+    odd = (
+        (words.particular(run, sight), (str(arm.arm.role), run))
+        for arm in report.arms
+        for run, sight in zip(arm.runs, arm.sights, strict=False)
+    )
     for said, found in words.grouped(odd):
         if said:
-            yield f"{_places(found)}: {said}"
+            places = (f"{role} ({words.run_ids(runs)})" for role, runs in words.grouped(found))
+            yield f"{', '.join(places)}: {said}"
     unreached = ((_unreached(arm.shown), str(arm.arm.role)) for arm in report.arms if arm.shown is not None)
     yield from (f"{', '.join(roles)}: {said}" for said, roles in words.grouped(unreached) if said)
     idle = tuple(str(arm.arm.role) for arm in report.arms if not arm.runs)
     if idle and len(idle) < len(report.arms):
         yield f"not run: {', '.join(idle)}"
-
-
-def _disagreement(arm: ArmResult) -> str:
-    looks = (f"{words.SIGHTS[sight]} in {words.run_ids(seen(arm, sight))}" for sight in Sight if seen(arm, sight))
-    return f"{arm.arm.role}: {'; '.join(looks)}"
-
-
-def _places(found: tuple[tuple[ArmResult, Run], ...]) -> str:
-    """Name runs by arm: `bypass (runs 03, 05), poison-n (run 04)`."""
-    by_role = words.grouped((str(arm.arm.role), run) for arm, run in found)
-    return ", ".join(f"{role} ({words.run_ids(runs)})" for role, runs in by_role)
-
-
-def _looks(arm: ArmResult) -> Iterator[tuple[Run, Sight]]:
-    yield from zip(arm.runs, arm.sights, strict=False)
 
 
 def _unreached(run: Run) -> str:

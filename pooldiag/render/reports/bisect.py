@@ -6,27 +6,12 @@ from dataclasses import replace
 
 from pooldiag.model.attributions import Status
 from pooldiag.model.bisections import BisectReport, BisectStatus, BothEnds, CheckedCommand, Found, NamedBy, Tried
-from pooldiag.model.cases import Case
 from pooldiag.model.outcomes import CaseStatus
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import Blockage, Run
 from pooldiag.model.words import capital, count, listed, percent, shortened
-from pooldiag.render._facts import place_of, runs_of
-from pooldiag.render.blocks import (
-    Answer,
-    Block,
-    Blocks,
-    Cell,
-    Column,
-    Command,
-    Items,
-    Row,
-    Section,
-    Table,
-    Tone,
-    facts,
-    items,
-)
+from pooldiag.render._facts import runs_of
+from pooldiag.render.blocks import Answer, Blocks, Cell, Column, Command, Items, Row, Section, Table, Tone, facts, items
 from pooldiag.render.reports import _runs as words
 from pooldiag.render.reports import attribute
 
@@ -53,41 +38,36 @@ _NAMED_BY = {
     NamedBy.USER: "as asked for",
     NamedBy.SEARCH: "found by search: the red names no case",
 }
-ENDS = (Column("What ran"), Column("Reading"), Column("Red", right=True), Column("Cases", right=True))
-_WHOLE = (
-    Column("Arm"),
-    Column("Result"),
-    Column("Cases", right=True),
-    Column("Assertions"),
-    Column("Seconds", right=True),
-)
+ENDS = (Column("What ran"), Column("Reading"), *Column.numbers("Red", "Cases"))
+_WHOLE = (Column("Arm"), Column("Result"), *Column.numbers("Cases"), Column("Assertions"), *Column.numbers("Seconds"))
 
 
 def blocks(report: BisectReport) -> Blocks:
     """Return the whole report."""
     searched = f"{count(report.runs, 'run')} of the search"
+    sets = report.found.sets if len(report.found.sets) > 1 else ()
     return (
         replace(_answer(report), interruption=words.interruption(report.session, searched)),
         facts(_rows(report)),
         *_both_ends(report),
-        *items("Independent sets of polluters, each of them enough", _sets(report.found)),
+        *items("Independent sets of polluters, each of them enough", map("; ".join, sets)),
         *items("Other reds, not followed", map(str, report.others)),
         *_arms(report),
         *_whole(report),
-        *words.notes(report.session),
-        *shows("red", report.reproducer),
-        *shows("green", report.green_command),
-        *words.closing(report.next, report.session),
+        *words.closing(report, *shows("red", report.reproducer), *shows("green", report.green_command)),
     )
 
 
 def _rows(report: BisectReport) -> Iterator[tuple[str, str]]:
     yield from _victim(report)
-    yield from _so_far(report)
+    if report.status is not BisectStatus.FOUND and (known := best(report.red_with, report.green_with)):
+        yield "So far", known
     yield "Target", words.target(report.session.target)
     yield "Runs", _runs(report)
     yield from _cost(report)
-    yield from _sure(report)
+    if report.found.noisy:  # elsewhere the confidence says nothing that the runs do not
+        sure = "not known" if report.found.confidence is None else percent(report.found.confidence)
+        yield "Sure", f"{sure}; a selection disagreed with itself, so reds come by chance"
 
 
 def _both_ends(report: BisectReport) -> Iterator[Section]:
@@ -109,20 +89,19 @@ def _arms(report: BisectReport) -> Iterator[Section]:
 
 
 def _whole(report: BisectReport) -> Iterator[Section]:
-    """Yield the whole order under the arms that clear the minimal set."""
     if not report.confirmations:
         return
     first = () if report.whole is None else (_whole_row(AS_IT_IS, report.whole, None),)
     rows = (*first, *(_whole_row(str(one.arm.role), one.run, one.sight) for one in report.confirmations))
-    parts: list[Block] = [Table(columns=_WHOLE, rows=rows)]
-    if lines := (*_reconciled(report), *_doubtful(report)):
-        parts.append(Items(lines))
-    yield Section(title="The arms on the whole order", blocks=tuple(parts))
+    odd = ((one.arm.role, words.particular(one.run, one.sight)) for one in report.confirmations)
+    lines = (*_reconciled(report), *(f"{role}: {said}" for role, said in odd if said))
+    table = Table(columns=_WHOLE, rows=rows)
+    yield Section(title="The arms on the whole order", blocks=(table, *([Items(lines)] if lines else [])))
 
 
 def _whole_row(arm: str, run: Run, sight: Sight | None) -> Row:
     numbers = (words.cases(run.outcome), words.assertions(run.outcome), words.seconds(run.seconds))
-    return Cell(arm), words.reading_cell(_result(run, sight)), *map(Cell, numbers)
+    return Cell(arm), words.reading_cell(words.look(run, sight)), *map(Cell, numbers)
 
 
 def phase(key: str) -> str:
@@ -131,12 +110,10 @@ def phase(key: str) -> str:
 
 
 def _answer(report: BisectReport) -> Answer:
-    """Say the answer."""
     match report.status:
         case BisectStatus.BLOCKED:
-            return words.blocked(
-                report.runs, report.session.blocked or Blockage(problem=report.reason or words.NO_REASON)
-            )
+            unnamed = Blockage(problem=report.reason or words.NO_REASON)
+            return words.blocked(report.runs, report.session.blocked or unnamed)
         case BisectStatus.GREEN:
             return _green(report)
         case BisectStatus.FOUND:
@@ -147,14 +124,10 @@ def _answer(report: BisectReport) -> Answer:
 
 
 def _green(report: BisectReport) -> Answer:
-    whole = report.whole
-    measured = "" if whole is None else f"{words.denominators(whole.outcome)}, "
     victim = "" if report.found.victim is None else f"; {report.found.victim} is green, too"
-    title = f"Green: {measured}nothing red in {count(report.runs, 'run')}{victim}"
+    title = f"Green: {words.measured(report.whole)}nothing red in {count(report.runs, 'run')}{victim}"
     reason = () if report.reason is None else (capital(words.sentence(report.reason)),)
-    return Answer(
-        tone=Tone.GREEN, title=title, lines=(*reason, *(() if whole is None else words.vacuous_passes(whole)))
-    )
+    return Answer(tone=Tone.GREEN, title=title, lines=(*reason, *words.vacuous_passes(report.whole)))
 
 
 def _unresolved(report: BisectReport) -> Answer:
@@ -186,15 +159,12 @@ def _prefix(found: Found) -> str:
 
 def _cause(found: Found) -> str:
     if found.red_alone:
-        setters = (
-            f", green after the state-setter{'s' if len(found.setters) > 1 else ''} {_some(found.setters)}"
-            if found.setters
-            else ""
-        )
-        return f"red alone{setters}"
-    if not found.polluters:
-        return "no polluter found"
-    return f"after the polluter{'s' if len(found.polluters) > 1 else ''} {_some(found.polluters)}"
+        return f"red alone, green {_after('state-setter', found.setters)}" if found.setters else "red alone"
+    return _after("polluter", found.polluters) if found.polluters else "no polluter found"
+
+
+def _after(noun: str, names: tuple[str, ...]) -> str:
+    return f"after the {noun}{'s' if len(names) > 1 else ''} {_some(names)}"
 
 
 def _some(names: tuple[str, ...]) -> str:
@@ -241,25 +211,25 @@ def _victim(report: BisectReport) -> Iterator[tuple[str, str]]:
     """Yield the victim, and the cases that turn it red or green, each with its place in the order."""
     found = report.found
     if found.victim is not None:
-        of = "" if report.whole is None or report.whole.outcome.selected is None else _of(report.whole)
+        selected = None if report.whole is None else report.whole.outcome.selected
+        of = "" if selected is None else f" of {selected}"
         place = "" if found.position is None else f", case {found.position}{of}"
         how = "" if found.named_by is None else f", {_NAMED_BY[found.named_by]}"
         yield "Victim", f"{found.victim}{place}{how}"
-    proven = report.status is BisectStatus.FOUND
-    yield from (("Polluter" if proven else "Suspect", _placed(report, name)) for name in found.polluters)
-    yield from (("Cleaner", _placed(report, name)) for name in found.cleaners)
-    yield from (("State-setter", _placed(report, name)) for name in found.setters)
+    polluter = "Polluter" if report.status is BisectStatus.FOUND else "Suspect"
+    for role, names in ((polluter, found.polluters), ("Cleaner", found.cleaners), ("State-setter", found.setters)):
+        yield from ((role, _placed(report, name)) for name in names)
     if (smallest := _smallest(found)) is not None:
         yield "Prefix", smallest
 
 
-def _of(run: Run) -> str:
-    return f" of {run.outcome.selected}"
-
-
 def _placed(report: BisectReport, name: str) -> str:
-    place = None if report.whole is None else place_of(report.whole, name)
-    return name if place is None or report.whole is None else f"{name}, case {place}{_of(report.whole)}"
+    """Name a case with its place in the order, from 1, where no other has the name."""
+    outcome = None if report.whole is None else report.whole.outcome
+    if outcome is None or outcome.selection is None:
+        return name
+    places = [place for place, case in enumerate(outcome.selection.cases, start=1) if case.name == name]
+    return f"{name}, case {places[0]} of {outcome.selected}" if len(places) == 1 else name
 
 
 def _smallest(found: Found) -> str | None:
@@ -274,22 +244,11 @@ def _smallest(found: Found) -> str | None:
     return f"{found.prefix}: red, and one shorter is green; {why}, so a smaller one may be red, too"
 
 
-def _sets(found: Found) -> Iterator[str]:
-    """Yield the independent sets of polluters where there are several: each of them is enough."""
-    if len(found.sets) > 1:
-        yield from ("; ".join(names) for names in found.sets)
-
-
 def _runs(report: BisectReport) -> str:
-    """Say what the runs were spent on."""
     arms = 0 if report.attribution is None else len(runs_of(report.attribution))
-    parts = (
-        f"{report.runs} for the search",
-        f"{arms} for the arms" if arms else "",
-        f"{len(report.confirmations)} of the whole order" if report.confirmations else "",
-    )
-    said = ", ".join(part for part in parts if part)
-    return words.spent(f"{said}," if "," in said else said, report.session)
+    spent_on = ((arms, "for the arms"), (len(report.confirmations), "of the whole order"))
+    more = "".join(f", {runs} {purpose}" for runs, purpose in spent_on if runs)
+    return words.spent(f"{report.runs} for the search{more}{',' if more else ''}", report.session)
 
 
 def _cost(report: BisectReport) -> Iterator[tuple[str, str]]:
@@ -306,27 +265,12 @@ def _cost(report: BisectReport) -> Iterator[tuple[str, str]]:
         yield "", f"runs by purpose: {', '.join(f'{made} {key}' for key, made in phases.items())}"
 
 
-def _so_far(report: BisectReport) -> Iterator[tuple[str, str]]:
-    """Yield the best so far of a search that did not come to its end."""
-    if report.status is not BisectStatus.FOUND and (known := best(report.red_with, report.green_with)):
-        yield "So far", known
-
-
 def best(red_with: int | None, green_with: int | None) -> str:
     """Say what a search knows: `red with 12 cases, green with 6`; an empty string where it knows nothing."""
     red = "" if red_with is None else f"red with {count(red_with, 'case')}"
     if green_with is None:
         return red
     return f"{red}, green with {green_with}" if red else f"green with {count(green_with, 'case')}"
-
-
-def _sure(report: BisectReport) -> Iterator[tuple[str, str]]:
-    """Yield the confidence where runs disagreed: elsewhere it says nothing that the runs do not."""
-    found = report.found
-    if found.noisy and found.confidence is not None:
-        yield "Sure", f"{percent(found.confidence)}; a selection disagreed with itself, so reds come by chance"
-    elif found.noisy:
-        yield "Sure", "not known; a selection disagreed with itself, so reds come by chance"
 
 
 def _ends(found: Found) -> Iterator[Row]:
@@ -353,10 +297,8 @@ def _ran(tried: Tried, proof: BothEnds | None, found: Found) -> str:
     several = "s" if len(tried.cases) > 1 else ""
     if not tried.cases:
         return ALONE
-    if tried.cases == found.polluters:
-        return f"the polluter{several}, then the victim"
-    if tried.cases == found.setters:
-        return f"the state-setter{several}, then the victim"
+    if tried.cases in {found.polluters, found.setters}:
+        return f"the {'polluter' if tried.cases == found.polluters else 'state-setter'}{several}, then the victim"
     if proof is not None and (lacking := tuple(name for name in proof.red.cases if name not in tried.cases)):
         return f"without {listed(lacking)}"
     return f"{shortened(tried.cases, words.NAMES_SHOWN)}, then the victim"
@@ -364,12 +306,9 @@ def _ran(tried: Tried, proof: BothEnds | None, found: Found) -> str:
 
 def first(size: int) -> str:
     """Name a prefix and the victim."""
-    match size:
-        case 0:
-            return ALONE
-        case 1:
-            return "the first case, then the victim"
-    return f"the first {size} cases, then the victim"
+    if size == 0:
+        return ALONE
+    return f"the first {'case' if size == 1 else f'{size} cases'}, then the victim"
 
 
 def shows(color: str, command: CheckedCommand | None) -> Iterator[Command]:
@@ -377,13 +316,6 @@ def shows(color: str, command: CheckedCommand | None) -> Iterator[Command]:
     if command is not None:
         tries = f" at try {command.tries}" if command.tries > 1 else ""
         yield Command(f"Shows it {color} (run as printed: {command.ended}{tries})", command.line)
-
-
-def _result(run: Run, sight: Sight | None) -> str:
-    """Say in one or two words how a run of the whole order looks."""
-    if sight is None:
-        return str(run.reading.reading)
-    return words.look(run, sight)
 
 
 def _reconciled(report: BisectReport) -> Iterator[str]:
@@ -405,29 +337,17 @@ def _reconciled(report: BisectReport) -> Iterator[str]:
 
 def _differing(by_arm: dict[str, Run]) -> Iterator[str]:
     """Yield the cases that passed with another number of assertions under one arm than under another."""
-    made: dict[Case, dict[int, list[str]]] = {}
-    for arm, run in by_arm.items():
-        for one in run.outcome.report.results:
-            if one.status is CaseStatus.PASSED:
-                made.setdefault(one.case, {}).setdefault(one.assertions, []).append(arm)
-    lines = [_difference(case, by_count) for case, by_count in made.items() if len(by_count) > 1]
-    yield from lines[:CASES_DIFFERING_SHOWN]
-    if len(lines) > CASES_DIFFERING_SHOWN:
-        yield f"{len(lines) - CASES_DIFFERING_SHOWN} more cases differ in assertions"
+    results = ((one, arm) for arm, run in by_arm.items() for one in run.outcome.report.results)
+    passed = ((one.case, (one.assertions, arm)) for one, arm in results if one.status is CaseStatus.PASSED)
+    by_count = ((case, tuple(words.grouped(made))) for case, made in words.grouped(passed))
+    differing = [(case, counts) for case, counts in by_count if len(counts) > 1]
+    for case, counts in differing[:CASES_DIFFERING_SHOWN]:
+        yield f"{case.name}: assertions differ, {', '.join(f'{made} {_where(arms)}' for made, arms in counts)}"
+    if (more := len(differing) - CASES_DIFFERING_SHOWN) > 0:
+        yield f"{more} more cases differ in assertions"
 
 
-def _difference(case: Case, by_count: dict[int, list[str]]) -> str:
-    return f"{case.name}: assertions differ, {', '.join(f'{made} {_where(arms)}' for made, arms in by_count.items())}"
-
-
-def _where(arms: list[str]) -> str:
+def _where(arms: tuple[str, ...]) -> str:
     under = listed(arm for arm in arms if arm != AS_IT_IS)
     parts = (AS_IT_IS if AS_IT_IS in arms else "", f"under {under}" if under else "")
     return " and ".join(part for part in parts if part)
-
-
-def _doubtful(report: BisectReport) -> Iterator[str]:
-    """Yield what the runs of the whole order showed that is neither the red nor green."""
-    for one in report.confirmations:
-        if said := words.particular(one.run, one.sight):
-            yield f"{one.arm.role}: {said}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pooldiag.model.censuses import CensusReport, CountedTensor, TypeGuess, TypeGuesses
-from pooldiag.model.comparisons import Comparison, Difference, LargestError, Sameness, Side
+from pooldiag.model.comparisons import Comparison, Difference, Sameness, Side
 from pooldiag.model.counts import Census, Finding
 from pooldiag.model.words import capital, count, percent, shortened
 from pooldiag.render._picture import place_in
@@ -38,19 +38,9 @@ _SAME = {
     Sameness.DIFFERENT: "different",
 }
 
-_TENSORS = (
-    Column("Tensor"),
-    Column("Type"),
-    *(Column(title, right=True) for title in ("Elements", "NaN", "Inf", "Zero")),
-    Column("Range", wide=True),
-)
-_GUESSES = (
-    Column("Type"),
-    Column("Bits a byte", right=True),
-    Column("NaN", right=True),
-    Column("Range"),
-    Column("Against it"),
-)
+_COUNTS = Column.numbers("Elements", "NaN", "Inf", "Zero")
+_TENSORS = (Column("Tensor"), Column("Type"), *_COUNTS, Column("Range", wide=True))
+_GUESSES = (Column("Type"), *Column.numbers("Bits a byte", "NaN"), Column("Range"), Column("Against it"))
 
 
 def blocks(report: CensusReport) -> Blocks:
@@ -120,13 +110,15 @@ def _guesses(one: TypeGuesses) -> Section:
     more = len(one.tried) - GUESSES_SHOWN
     rest = [Text(f"{more} more were tried, which fit less: --json tells them.")] if more > 0 else []
     table = Table(columns=_GUESSES, rows=tuple(map(_guess, one.tried[:GUESSES_SHOWN])))
-    return Section(title=_guess_title(one), blocks=(Text(one.why), table, *rest))
+    size = "" if one.file_bytes in {None, one.sample_bytes} else f" of {one.file_bytes}"
+    looked_at = f"{one.sample_bytes}{size} {'byte' if one.sample_bytes == 1 else 'bytes'}"
+    return Section(title=f"Types of {_called(one)}, by {looked_at}", blocks=(Text(one.why), table, *rest))
 
 
 def _guess(guess: TypeGuess) -> Row:
     low, high = guess.minimum, guess.maximum
     words = (
-        _type_of(guess),
+        guess.dtype if guess.byte_order is None else f"{guess.dtype} {guess.byte_order}",
         f"{guess.bits_per_byte:.2f}",
         f"{guess.nan}/{guess.n}",
         "-" if low is None or high is None else f"{low:.3g} to {high:.3g}",
@@ -136,12 +128,13 @@ def _guess(guess: TypeGuess) -> Row:
 
 
 def _answer(report: CensusReport) -> Answer:
-    """Say the answer."""
     red = report.differs or report.first_not_finite is not None
     tone = Tone.RED if red else Tone.OPEN if report.problems or not _elements(report) else Tone.GREEN
     one = report.files[0] if len(report.files) == 1 else None
     title = _title_of_one(one, report) if one is not None else _title_of_many(report)
-    return Answer(tone=tone, title=title, lines=tuple(_lines(report, one)))
+    against = () if report.reference is None else (_against(report, one),)
+    lacking = f"Not all was counted: {count(len(report.problems), 'problem')}, told on stderr."
+    return Answer(tone=tone, title=title, lines=(*against, lacking) if report.problems else against)
 
 
 def _elements(report: CensusReport) -> int:
@@ -178,13 +171,6 @@ def _title_of_many(report: CensusReport) -> str:
     first = report.first_nan or report.first_not_finite
     which = f"; the first{' with NaN' if nan else ''} is {_called(first)}" if first else ""
     return capital(", ".join(said) + which)
-
-
-def _lines(report: CensusReport, one: CountedTensor | None) -> Iterator[str]:
-    if report.reference is not None:
-        yield _against(report, one)
-    if report.problems:
-        yield f"Not all was counted: {count(len(report.problems), 'problem')}, told on stderr."
 
 
 def _against(report: CensusReport, one: CountedTensor | None) -> str:
@@ -232,7 +218,10 @@ def _facts(one: CountedTensor) -> Iterator[tuple[str, str]]:
 def _nan_facts(census: Census) -> Iterator[tuple[str, str]]:
     if not census.nan:
         return
-    yield "NaN bits", _patterns(census)
+    shown = [f"{pattern.bits} {pattern.count}/{census.nan}" for pattern in census.nan_patterns[:PATTERNS_SHOWN]]
+    more = len(census.nan_patterns) - len(shown)
+    rest = f"{more} more" if census.nan_patterns_complete else f"more than {more} others"
+    yield "NaN bits", ", ".join([*shown, *([rest] if more or not census.nan_patterns_complete else [])])
     runs = census.nan_runs
     aligned = f", all at multiples of {runs.alignment}" if runs.count > 1 and (runs.alignment or 0) > 1 else ""
     first = "" if runs.first is None else f", the first at {place_in(runs.first, census.shape)}"
@@ -246,19 +235,15 @@ def _is_integer(census: Census) -> bool:
 
 
 def _shape(census: Census) -> str:
-    """Say the shape, if there is one."""
     return "" if census.shape is None or len(census.shape) <= 1 else f", shape {'x'.join(map(str, census.shape))}"
 
 
 def _of(part: int, whole: int) -> str:
-    """Say a count with its denominator and its share."""
-    return f"{part}/{whole} ({_share(part, whole)})" if part else f"0/{whole}"
-
-
-def _share(part: int, whole: int) -> str:
-    """Say a share; what is not all is never 100 %, and what is not nothing never 0 %."""
+    """Say a count with its share; what is not all is never 100 %, and what is not nothing never 0 %."""
+    if not part:
+        return f"0/{whole}"
     share = part / whole
-    return f"{100 * share:.2g} %" if 100 * share < _TEN else percent(share)
+    return f"{part}/{whole} " + (f"({100 * share:.2g} %)" if 100 * share < _TEN else f"({percent(share)})")
 
 
 def _value_range(census: Census) -> str:
@@ -272,16 +257,7 @@ def _value_range(census: Census) -> str:
     return f"{number(census.minimum)}{low} to {number(census.maximum)}{high}; absmax {number(census.absmax)}{largest}"
 
 
-def _patterns(census: Census) -> str:
-    """Say which NaN there are."""
-    shown = [f"{pattern.bits} {pattern.count}/{census.nan}" for pattern in census.nan_patterns[:PATTERNS_SHOWN]]
-    more = len(census.nan_patterns) - len(shown)
-    rest = f"{more} more" if census.nan_patterns_complete else f"more than {more} others"
-    return ", ".join([*shown, *([rest] if more or not census.nan_patterns_complete else [])])
-
-
 def _findings(one: CountedTensor) -> tuple[Finding, ...]:
-    """Return what the rules say."""
     return (*one.census.findings, *(one.comparison.findings if one.comparison is not None else ()))
 
 
@@ -321,14 +297,12 @@ def _comparison_facts(one: CountedTensor) -> Iterator[tuple[str, str]]:
     errors = (("Absolute", comparison.absolute), ("Relative", comparison.relative), ("ULP", comparison.ulps))
     for name, largest in errors:
         if largest is not None and largest.error:
-            yield name, _largest(largest, one)
+            yield name, f"{number(largest.error)} at most, {_difference(largest.at, one)}"
     nan = comparison.nan
     if nan.here_only or nan.there_only:
-        places = (
-            (nan.here_only, nan.first_here_only, "here"),
-            (nan.there_only, nan.first_there_only, "in the reference"),
-        )
-        alone = [f"{k} {where} only, the first at {_at(first, one)}" for k, first, where in places if k]
+        here = (nan.here_only, nan.first_here_only, "here")
+        there = (nan.there_only, nan.first_there_only, "in the reference")
+        alone = [f"{k} {where} only, the first at {_at(first, one)}" for k, first, where in (here, there) if k]
         yield "NaN places", f"{nan.both} on both sides, {', '.join(alone)}"
 
 
@@ -336,35 +310,15 @@ def _difference(difference: Difference, one: CountedTensor) -> str:
     return f"at {_at(difference.index, one)}: {element(difference.here)}, {element(difference.there)} in the reference"
 
 
-def _largest(largest: LargestError, one: CountedTensor) -> str:
-    return f"{number(largest.error)} at most, {_difference(largest.at, one)}"
-
-
 def _at(index: int | None, one: CountedTensor) -> str:
     return "?" if index is None else place_in(index, one.census.shape)
 
 
 def _notes(report: CensusReport) -> Iterator[str]:
-    """Yield what to know of the census as a whole."""
     if report.skipped:
         yield f"{count(report.skipped, 'file')} skipped: of no known format, or raw and of no type that was named"
-    yield from _named(report.here_only, "without a counterpart in the reference")
-    yield from _named(report.there_only, "in the reference only")
+    if report.here_only:
+        yield f"without a counterpart in the reference: {shortened(report.here_only, NAMES_SHOWN)}"
+    if report.there_only:
+        yield f"in the reference only: {shortened(report.there_only, NAMES_SHOWN)}"
     yield from report.notes
-
-
-def _named(names: tuple[str, ...], what: str) -> Iterator[str]:
-    if names:
-        yield f"{what}: {shortened(names, NAMES_SHOWN)}"
-
-
-def _guess_title(guesses: TypeGuesses) -> str:
-    """Say what was looked at."""
-    size = "" if guesses.file_bytes in {None, guesses.sample_bytes} else f" of {guesses.file_bytes}"
-    bytes_ = "byte" if guesses.sample_bytes == 1 else "bytes"
-    return f"Types of {_called(guesses)}, by {guesses.sample_bytes}{size} {bytes_}"
-
-
-def _type_of(guess: TypeGuess) -> str:
-    """Name a type with its byte order, where it has one."""
-    return guess.dtype if guess.byte_order is None else f"{guess.dtype} {guess.byte_order}"

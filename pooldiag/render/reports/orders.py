@@ -10,7 +10,7 @@ from pooldiag.model.cases import Order, OrderKind
 from pooldiag.model.readings import Reading, Signature
 from pooldiag.model.words import count, shortened
 from pooldiag.render._facts import run_of_order
-from pooldiag.render.blocks import Answer, Blocks, Cell, Column, Fact, Facts, Items, Row, Section, Table, Tone, facts
+from pooldiag.render.blocks import Answer, Blocks, Cell, Column, Fact, Facts, Items, Section, Table, Tone, facts
 from pooldiag.render.reports import _runs as words
 from pooldiag.render.reports import bisect
 
@@ -20,13 +20,8 @@ PREFIX_SHOWN = 12
 SEED = "seed "
 
 _COLUMNS = (
-    Column("Order"),
-    Column("Result"),
-    Column("Symptom"),
-    Column("Position", right=True),
-    Column("Prefix", right=True),
-    Column("Failing", right=True),
-    Column("Cases", right=True),
+    *map(Column, ("Order", "Result", "Symptom")),
+    *Column.numbers("Position", "Prefix", "Failing", "Cases"),
     Column("Assertions"),
     Column("Seconds", right=True, wide=True),
 )
@@ -53,16 +48,15 @@ def blocks(report: OrdersReport) -> Blocks:
         *_orders(report),
         *_symptom_list(report),
         *_shortest_prefix(report),
-        *words.notes(session),
-        *bisect.shows("red", None if report.shortest is None else report.shortest.reproducer),
-        *words.closing(report.next, session),
+        *words.closing(report, *bisect.shows("red", None if report.shortest is None else report.shortest.reproducer)),
     )
 
 
 def _orders(report: OrdersReport) -> Iterator[Table]:
     if report.orders:
-        remarks = (*_same_lists(report), *_void(report))
-        yield Table(columns=_COLUMNS, rows=tuple(_rows(report)), remarks=remarks)
+        letters = {result.order: symptom.letter for symptom in _symptoms(report) for result in symptom.results}
+        rows = tuple(tuple(_cells(report, result, letters.get(result.order, "-"))) for result in report.orders)
+        yield Table(columns=_COLUMNS, rows=rows, remarks=(*_same_lists(report), *_void(report)))
 
 
 def _symptom_list(report: OrdersReport) -> Iterator[Section]:
@@ -74,20 +68,19 @@ def _symptom_list(report: OrdersReport) -> Iterator[Section]:
 def _shortest_prefix(report: OrdersReport) -> Iterator[Section]:
     found = report.shortest
     if found is not None:
-        ends = tuple(
-            bisect.end_row(tried, bisect.first(len(tried.cases))) for tried in (found.proof.red, *found.proof.green)
-        )
+        tries = (found.proof.red, *found.proof.green)
+        ends = tuple(bisect.end_row(tried, bisect.first(len(tried.cases))) for tried in tries)
         title = f"The shortest red prefix: {found.prefix}, {found.order}"
         cases = [facts(_prefix(found.cases))] if found.cases else []
         yield Section(title=title, blocks=(Table(columns=bisect.ENDS, rows=ends), *cases))
 
 
 def _answer(report: OrdersReport) -> Answer:
-    """Say the answer."""
     if report.session.blocked is not None:
         return words.blocked(report.runs, report.session.blocked)
-    of, red, void = (len(report.orders), len(_reading(report, Reading.RED)), len(_reading(report, Reading.VOID)))
-    lines = (*_shortest(report), *_void_line(void, of), *_vacuous(report))
+    of, red, void = len(report.orders), len(_reading(report, Reading.RED)), len(_reading(report, Reading.VOID))
+    silent = (f"{void}/{of} orders say nothing.",) if void else ()
+    lines = (*_shortest(report), *silent, *_vacuous(report))
     if report.by_accident:
         title = f"Green by accident of order: file order is green, {red}/{of} orders are red"
         return Answer(tone=Tone.RED, title=title, lines=lines)
@@ -118,11 +111,6 @@ def _shortest(report: OrdersReport) -> Iterator[str]:
         yield "The shortest red prefix was not looked for."
 
 
-def _void_line(void: int, of: int) -> Iterator[str]:
-    if void:
-        yield f"{void}/{of} orders say nothing."
-
-
 def _vacuous(report: OrdersReport) -> Iterator[str]:
     """Say what the first green order passed without an assertion: the others did so, too, as a rule."""
     greens = (run_of_order(report, result) for result in _reading(report, Reading.GREEN))
@@ -140,23 +128,12 @@ def _symptoms(report: OrdersReport) -> tuple[Symptom, ...]:
     runs = ((run_of_order(report, result), result) for result in _reading(report, Reading.RED))
     groups = words.grouped((run.reading.signatures[0], result) for run, result in runs if run is not None)
     ranked = sorted(groups, key=lambda group: -len(group[1]))
+    pairs = itertools.product(ascii_uppercase, repeat=2)
+    letters = itertools.chain(ascii_uppercase, map("".join, itertools.cycle(pairs)))  # A to Z, then AA, AB and so on
     return tuple(
         Symptom(letter=letter, signature=signature, results=results)
-        for letter, (signature, results) in zip(_letters(), ranked, strict=False)
+        for letter, (signature, results) in zip(letters, ranked, strict=False)
     )
-
-
-def _letters() -> Iterator[str]:
-    """Yield A to Z, then AA, AB and so on."""
-    yield from ascii_uppercase
-    yield from (f"{ascii_uppercase[(n // 26) % 26]}{ascii_uppercase[n % 26]}" for n in itertools.count())
-
-
-def _rows(report: OrdersReport) -> Iterator[Row]:
-    """Yield a row an order."""
-    letters = {result.order: symptom.letter for symptom in _symptoms(report) for result in symptom.results}
-    for result in report.orders:
-        yield tuple(_cells(report, result, letters.get(result.order, "-")))
 
 
 def _cells(report: OrdersReport, result: OrderResult, letter: str) -> Iterator[Cell]:
@@ -210,8 +187,10 @@ def _about(report: OrdersReport, symptom: Symptom) -> Iterator[str]:
     if silent := [name for name in victims if name != symptom.signature.case]:
         yield f"victim: {'; '.join(silent)}"
     yield from _failing(report, symptom)
-    others = (str(other) for result in symptom.results for other in _further(report, result, symptom))
-    yield from (f"also {signature}" for signature in dict.fromkeys(others))
+    runs = (run_of_order(report, result) for result in symptom.results)
+    signatures = (one for run in runs if run is not None for one in run.reading.signatures)
+    others = dict.fromkeys(str(one) for one in signatures if one != symptom.signature)
+    yield from (f"also {signature}" for signature in others)
 
 
 def _failing(report: OrdersReport, symptom: Symptom) -> Iterator[str]:
@@ -224,11 +203,6 @@ def _failing(report: OrdersReport, symptom: Symptom) -> Iterator[str]:
         where = f" in {_shortened(orders)}" if len(groups) > 1 else ""
         names = f": {shortened(failing, FAILING_SHOWN, between='; ')}" if failing else ""
         yield f"failing {len(failing)}{of} cases{where}{names}"
-
-
-def _further(report: OrdersReport, result: OrderResult, symptom: Symptom) -> tuple[Signature, ...]:
-    run = run_of_order(report, result)
-    return () if run is None else tuple(one for one in run.reading.signatures if one != symptom.signature)
 
 
 def _prefix(names: tuple[str, ...]) -> Iterator[tuple[str, str]]:

@@ -32,18 +32,11 @@ def blocks(report: ProfilesReport) -> Blocks:
 
 def _row(profile: AllocatorProfile) -> Row:
     roles = " ".join(str(arm.role) for arm in profile.arms) or "no switch"
-    return tuple(map(Cell, (profile.name, profile.title, roles, _confidence(profile), _found_by(profile))))
-
-
-def _confidence(profile: AllocatorProfile) -> str:
-    """Return what the least certain of its arms is known from."""
-    return max((arm.confidence for arm in profile.arms if arm.confidence), key=list(Confidence).index, default="-")
-
-
-def _found_by(profile: AllocatorProfile) -> str:
-    if profile.no_switch is not None:
-        return "-"
-    return "its names" if profile.markers or profile.symbols else "--profile"
+    known = (arm.confidence for arm in profile.arms if arm.confidence)
+    least_certain = max(known, key=list(Confidence).index, default="-")
+    switched_by = "its names" if profile.markers or profile.symbols else "--profile"
+    found_by = switched_by if profile.no_switch is None else "-"
+    return tuple(map(Cell, (profile.name, profile.title, roles, least_certain, found_by)))
 
 
 def _sheet(profile: AllocatorProfile) -> Iterator[Fact]:

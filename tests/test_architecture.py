@@ -82,11 +82,8 @@ IMPORTS_BY_NAME = frozenset({"cli/app.py"})
 ROOMS_OF_A_COMMAND = frozenset({"cli", "diagnose", "render/reports"})
 # What stands twice and should not: the room that is to find another name. Nothing is added here.
 STILL_TWICE: dict[str, str] = {
-    "module runs": "render/",
-    "module tensors": "render/",
     "type Block": "census/",
     "type Blocks": "render/",
-    "type CanaryFacts": "render/",
     "type Clock": "cli/",
     "type Report": "diagnose/",
     "type Row": "cli/",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pooldiag.render._facts import Report, RunReport, runs_of
     from pooldiag.render._run_json import JsonReports
     from pooldiag.render.blocks import Blocks
-    from pooldiag.render.reports._runs import assertions, cases, duration, rate, result, run_line, seconds
+    from pooldiag.render.reports._run_words import assertions, cases, duration, rate, result, run_line, seconds
     from pooldiag.render.reports.bisect import best, phase
     from pooldiag.render.reports.orders import red_orders
 
@@ -66,9 +66,9 @@ def __getattr__(name: str) -> object:
     """Import what tells of runs."""
     if name in __all__:
         from pooldiag.render import _facts, _run_json  # noqa: PLC0415 - as said above
-        from pooldiag.render.reports import _runs, bisect, orders  # noqa: PLC0415 - the same
+        from pooldiag.render.reports import _run_words, bisect, orders  # noqa: PLC0415 - the same
 
-        for module in (_runs, bisect, orders, _facts, _run_json):
+        for module in (_run_words, bisect, orders, _facts, _run_json):
             if name in vars(module):
                 return vars(module)[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

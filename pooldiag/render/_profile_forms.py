@@ -9,7 +9,7 @@ from pooldiag.render.json import DocumentForm, Forms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CanaryFacts:
+class _CanaryDocument:
     """What a canary must observe under each arm."""
 
     preload: str | None
@@ -25,11 +25,11 @@ def _counters(profile: AllocatorProfile) -> Mapping[str, str]:
     return {counter.name: counter.pattern for counter in profile.counters}
 
 
-def _canary(profile: AllocatorProfile) -> CanaryFacts | None:
+def _canary(profile: AllocatorProfile) -> _CanaryDocument | None:
     found = profile.canary
     if found is None:
         return None
-    return CanaryFacts(preload=found.preload, arms={str(rule.role): dict(rule.expects) for rule in found.rules})
+    return _CanaryDocument(preload=found.preload, arms={str(rule.role): dict(rule.expects) for rule in found.rules})
 
 
 FORMS: Forms = {

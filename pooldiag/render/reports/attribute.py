@@ -10,7 +10,7 @@ from pooldiag.model.reports import ArmResult, AttributeReport, Run
 from pooldiag.model.words import capital, count, listed, percent
 from pooldiag.render._facts import baseline_of, runs_of, seen, short
 from pooldiag.render.blocks import Answer, Block, Blocks, Cell, Column, Command, Row, Table, Tone, facts, items
-from pooldiag.render.reports import _runs as words
+from pooldiag.render.reports import _run_words as words
 from pooldiag.render.reports._outputs import outputs
 
 CANDIDATES_LISTED = 4  # more of them are said in one breath

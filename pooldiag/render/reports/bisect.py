@@ -12,7 +12,7 @@ from pooldiag.model.reports import Blockage, Run
 from pooldiag.model.words import capital, count, listed, percent, shortened
 from pooldiag.render._facts import runs_of
 from pooldiag.render.blocks import Answer, Blocks, Cell, Column, Command, Items, Row, Section, Table, Tone, facts, items
-from pooldiag.render.reports import _runs as words
+from pooldiag.render.reports import _run_words as words
 from pooldiag.render.reports import attribute
 
 POLLUTERS_IN_A_SENTENCE = 2

@@ -24,7 +24,7 @@ from pooldiag.render.blocks import (
     facts,
     items,
 )
-from pooldiag.render.reports._tensors import PATTERNS_SHOWN, element, elements, number
+from pooldiag.render.reports._tensor_words import PATTERNS_SHOWN, element, elements, number
 
 DETAILS_SHOWN = 8  # tensors of which all is shown
 GUESSES_SHOWN = 8

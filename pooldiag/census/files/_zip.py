@@ -36,12 +36,12 @@ def first_name(head: bytes) -> bytes | None:
     return head[_LOCAL_HEADER.size :][:length]
 
 
-def zip_members(source: Source, format_name: str) -> Mapping[str, Member]:
+def zip_members(source: Source) -> Mapping[str, Member]:
     """Return the members by name, in the order of the table; raise CensusError when they cannot be as the table says.
 
     Every member lies within the file, apart from the others, and is not longer than deflating can make it.
     """
-    end = source.size(format_name)
+    end = source.size()
     members = [_member(source, info, end=end) for info in _table(source, end=end)]
     source.check_unique(member.name for member in members)
     source.check_places(((*member.packed, member.name) for member in members), end=end)

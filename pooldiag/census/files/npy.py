@@ -5,15 +5,14 @@ import re
 import struct
 import warnings
 from dataclasses import replace
-from typing import BinaryIO
 
 from pooldiag.census.files.format import (
     Declared,
     ElementType,
     Obstacle,
-    Place,
     Source,
     Tensor,
+    TensorFile,
     called,
     left_over,
     shown,
@@ -37,24 +36,18 @@ _VOID, _OBJECT, _TEXT = "V", "O", "U"
 _NO_TYPE = "structure"
 
 
-class Npy:
-    """One array."""
+def _recognises(head: bytes) -> bool:
+    return head.startswith(MAGIC)
 
-    name = "npy"
-    suffixes = (".npy",)
 
-    def recognises(self, head: bytes) -> bool:
-        """Say whether it has the magic."""
-        return head.startswith(MAGIC)
+def _read(source: Source, declared: Declared) -> tuple[Tensor, ...]:
+    """Return the one tensor. Of a type that NumPy does not know only the size is in the file: it is declared."""
+    end = source.size() if source.file.seekable() else None
+    tensor = read_header(source, declared.layout, name=None)
+    return (tensor if end is None else checked(source, tensor, end=end),)
 
-    def tensors(self, file: BinaryIO, declared: Declared, *, path: str) -> tuple[Tensor, ...]:
-        """Return the one tensor. Of a type that NumPy does not know only the size is in the file: it is declared."""
-        source = Source(file=file, path=path)
-        source.check_declared(declared, self.name)
-        if not file.seekable():
-            return (read_header(source, declared.layout, name=None),)
-        end = source.size(self.name)
-        return (checked(source, read_header(source, declared.layout, name=None), end=end),)
+
+NPY = TensorFile(name="npy", suffixes=(".npy",), recognises=_recognises, read=_read)
 
 
 def read_header(source: Source, layout: Layout | None, *, name: str | None) -> Tensor:
@@ -109,14 +102,8 @@ def _described(
     words, fortran, shape = description
     found = _DESCRIPTION.match(words) if isinstance(words, str) else None
     if not isinstance(words, str) or found is None or found[2] == _OBJECT:
-        return Tensor(
-            name=name,
-            dtype=_NO_TYPE,
-            shape=shape,
-            count=source.element_count(name, shape),
-            place=Place(offset=offset, size=0),
-            obstacle=_no_numbers(source, name, words),
-        )
+        tensor = source.tensor(name, ElementType(dtype=_NO_TYPE, bits=0), shape, offset=offset)
+        return replace(tensor, obstacle=_no_numbers(source, name, words))
     element = _element(words, found, layout)
     order: ByteOrder = "big" if found[1] == ">" else "little"
     axes = _reversed_axes(shape) if fortran else None

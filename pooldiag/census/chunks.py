@@ -5,7 +5,6 @@ What the extremes of a chunk rule out is not looked for, so that a clean chunk c
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,22 +49,6 @@ class ChunkCounts:
         self.small += other.small
 
 
-class ChunkCounter(Protocol):
-    """Counts chunks of one layout; scratch space is used again."""
-
-    def count(self, patterns: Patterns) -> ChunkCounts:
-        """Count a chunk that is not empty; it is not changed."""
-
-
-def counter_of(layout: Layout, chunk_elements: int) -> ChunkCounter:
-    """Return what counts chunks of up to `chunk_elements` elements of this layout."""
-    if isinstance(layout, FloatLayout):
-        return FloatCounter(layout, chunk_elements)
-    if isinstance(layout, IntegerLayout):
-        return IntegerCounter(layout, chunk_elements)
-    raise TypeError(f"no counter for {layout!r}")
-
-
 def counts_of_constant(layout: Layout, pattern: int, n: int) -> ChunkCounts:
     """Return the counts of `n` elements of one pattern."""
     value = layout.value(pattern)
@@ -97,7 +80,7 @@ class IntegerCounter:
         """Count a chunk that is not empty; it is not changed."""
         layout, n = self._layout, patterns.size
         values = _as_signed(patterns) if layout.signed else patterns
-        modulus = 1 << layout.width
+        modulus = 1 << layout.bits
         low, high = int(_MIN(values)) % modulus, int(_MAX(values)) % modulus
         if low == high:
             return ChunkCounts(n=n, constant=low)
@@ -302,6 +285,13 @@ class FloatCounter:
     def _doubled(self, patterns: Patterns) -> Patterns:
         """Return the patterns without their signs, times two."""
         return np.add(patterns, patterns, out=self._scratch[: patterns.size])
+
+
+def counter_of(layout: Layout, chunk_elements: int) -> FloatCounter | IntegerCounter:
+    """Return what counts chunks of up to `chunk_elements` elements of this layout; scratch space is used again."""
+    if isinstance(layout, FloatLayout):
+        return FloatCounter(layout, chunk_elements)
+    return IntegerCounter(layout, chunk_elements)
 
 
 def _largest(layout: Layout, low: int, high: int) -> tuple[int, ...]:

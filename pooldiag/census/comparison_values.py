@@ -21,7 +21,7 @@ _NATIVE = {(11, 52): "=f8", (8, 23): "=f4", (5, 10): "=f2"}
 def common_type(here: Layout, there: Layout) -> np.dtype[np.generic] | None:
     """Return the type of NumPy that holds every value of both exactly; None if there is none."""
     found = np.result_type(_own_type(here), _own_type(there))
-    wide = [each for each in (here, there) if isinstance(each, IntegerLayout) and each.width > _EXACT_BITS]
+    wide = [each for each in (here, there) if isinstance(each, IntegerLayout) and each.bits > _EXACT_BITS]
     return None if wide and found == _F64 else found
 
 
@@ -36,8 +36,6 @@ def decode(patterns: Patterns, layout: Layout) -> Values:
     if isinstance(layout, IntegerLayout):
         integers: NDArray[np.integer] = patterns.view(_own_type(layout))
         return integers
-    if not isinstance(layout, FloatLayout):
-        raise TypeError(f"no values of {layout!r}")
     if patterns.itemsize == 1:
         looked_up: Values = _table(layout).take(patterns)
         return looked_up

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pooldiag.census.chunks import ChunkCounts
 from pooldiag.census.elements import CHUNK_BYTES, Patterns
-from pooldiag.census.layouts import FloatLayout, IntegerLayout, Layout, Specials
+from pooldiag.census.layouts import FloatLayout, Layout, Specials
 from pooldiag.census.patterns import Followed, frequent_in
 from pooldiag.census.places import BlockPlan
 from pooldiag.census.tally import FIRST, Tally
@@ -48,10 +48,8 @@ def kernel_layout(layout: Layout) -> tuple[int, int, int, int, int, int]:
         kind = _MINUS_ZERO_IS_NAN if layout.specials is Specials.MINUS_ZERO else _FLOAT
         limit = layout.finite_limit if has_special else 0
         return layout.sign, layout.magnitudes, limit, layout.smallest_normal, int(has_special), kind
-    if isinstance(layout, IntegerLayout):
-        sign = 1 << (layout.width - 1) if layout.signed else 0
-        return sign, (1 << layout.width) - 1, 0, 0, 0, _SIGNED if layout.signed else _UNSIGNED
-    raise TypeError(f"no kernel for {layout!r}")
+    sign = 1 << (layout.bits - 1) if layout.signed else 0
+    return sign, (1 << layout.bits) - 1, 0, 0, 0, _SIGNED if layout.signed else _UNSIGNED
 
 
 def tally_pieces(

@@ -12,7 +12,7 @@ import numpy as np
 
 from pooldiag.census.comparison_values import Values, common_type, decode, distances, nan_flags, relative, steps, zeros
 from pooldiag.census.elements import ElementReader, Patterns, as_stored
-from pooldiag.census.findings import Rule
+from pooldiag.census.findings import Rule, apply
 from pooldiag.census.layouts import ByteOrder, CensusError, FloatLayout, Layout
 from pooldiag.census.marks import Flags, Indices, flagged
 from pooldiag.model.comparisons import Comparison, Difference, LargestError, NanPlaces, Side
@@ -76,8 +76,7 @@ def _side(operand: Operand, n: int) -> Side:
 def _finished(tally: "_ComparisonTally", here: Side, there: Side) -> Comparison:
     comparison = tally.comparison(here, there)
     comparison = replace(comparison, notes=tuple(_notes(comparison)))
-    said = (rule.finding(comparison) for rule in RULES)
-    return replace(comparison, findings=tuple(finding for finding in said if finding is not None))
+    return replace(comparison, findings=apply(RULES, comparison))
 
 
 def _notes(comparison: Comparison) -> Iterator[str]:

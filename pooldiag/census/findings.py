@@ -1,7 +1,7 @@
 """What a census says about where its values come from: rules as data, each with its source and its limits."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -47,13 +47,14 @@ class Rule(Generic[_T]):
     read: Callable[[_T], str | None]
     other_type: bool = False  # it says that the elements are of another type than they are read as
 
-    def finding(self, subject: _T) -> Finding | None:
-        """Apply the rule: what is seen, and at once what it does not say."""
-        if (seen := self.read(subject)) is None:
-            return None
-        return Finding(
-            rule=self.name, text=f"{seen}. {self.limits}", confidence=self.confidence, provenance=self.provenance
-        )
+
+def apply(rules: Iterable[Rule[_T]], subject: _T) -> tuple[Finding, ...]:
+    """Apply every rule: what is seen, and at once what it does not say."""
+    return tuple(
+        Finding(rule=rule.name, text=f"{seen}. {rule.limits}", confidence=rule.confidence, provenance=rule.provenance)
+        for rule in rules
+        if (seen := rule.read(subject)) is not None
+    )
 
 
 def _layout(census: Census) -> FloatLayout | None:
@@ -100,12 +101,9 @@ def _known_nan(census: Census, *, patterns: Mapping[str, str], words: str) -> st
 
 
 def _all_ones_nan(census: Census) -> str | None:
+    words = "what torch's and OpenVINO's vectorised casts from f32 to bf16 on the CPU write for any NaN; or"
     widened = "" if census.dtype == "bf16" else ", bf16 0xffff widened"
-    words = (
-        f"{widened}: what torch's and OpenVINO's vectorised casts from f32 to bf16 on the CPU write for any NaN; or"
-        " bytes filled with 0xff"
-    )
-    return _known_nan(census, patterns=_ALL_ONES_BF16, words=words)
+    return _known_nan(census, patterns=_ALL_ONES_BF16, words=f"{widened}: {words} bytes filled with 0xff")
 
 
 def _layout_with_nan(census: Census, *, small: bool) -> FloatLayout | None:
@@ -165,7 +163,7 @@ def _wider_type(census: Census, *, small: bool) -> str | None:
     classes = _classes(census, period)
     return (
         f"{census.nan} of {census.n} elements ({_percent(census.nan / census.n)}) are NaN, and their indices modulo"
-        f" {period} are {_listed(place for place, nan in enumerate(classes) if nan)} only: the lower bits of a"
+        f" {period} are {_numbers(place for place, nan in enumerate(classes) if nan)} only: the lower bits of a"
         f" wider type look like this. {_advice(census, layout, period)}"
     )
 
@@ -193,17 +191,13 @@ def _classes(census: Census, period: int) -> list[int]:
 
 def _advice(census: Census, layout: FloatLayout, period: int) -> str:
     """Say what to do: read a file as the wider type, or, where the file says its type itself, doubt what wrote it."""
-    wider = _wider(layout, period)
+    wider = {16: "bf16, f16 or i16", 32: "f32 or i32", 64: "f64 or i64"}[layout.bits * period]
     if census.format in _UNTYPED:
         return f"Try {wider}"
     return f"But {census.format} says itself of what type it is: if this is right, its writer took {wider} for it"
 
 
-def _wider(layout: FloatLayout, period: int) -> str:
-    return {16: "bf16, f16 or i16", 32: "f32 or i32", 64: "f64 or i64"}[layout.bits * period]
-
-
-def _listed(numbers: Iterable[int]) -> str:
+def _numbers(numbers: Iterable[int]) -> str:
     return ", ".join(map(str, numbers))
 
 
@@ -217,7 +211,7 @@ def _strided_nan(census: Census) -> str | None:
         filled = [place for place, nan in enumerate(_classes(census, period)) if nan == sizes[place]]
         if sum(sizes[place] for place in filled) == census.nan:
             return (
-                f"every element whose index modulo {period} is {_listed(filled)} is NaN, and no other: NaN of a wider"
+                f"every element whose index modulo {period} is {_numbers(filled)} is NaN, and no other: NaN of a wider"
                 f" type look like this. {_advice(census, layout, period)}"
             )
     return None
@@ -335,7 +329,30 @@ def _laundered(census: Census) -> str | None:
 
 _LITERALS = "Arm ARM (FPDefaultNaN), RISC-V F chapter; literals of C, Python, NumPy and torch, measured"
 _SHAPES = "4 million normal numbers read as other types, measured; random bytes by arithmetic"
+_SMALL_TYPE = "medium: the type has few NaN patterns, and casts make them too"
 
+_RAW_BYTES: Rule[Census] = Rule(
+    name="raw-bytes",
+    confidence="high",
+    provenance=_SHAPES,
+    limits="Which of these it is, the counts do not say",
+    read=partial(_raw_bytes, small=False),
+    other_type=True,
+)
+_WIDER_TYPE = replace(
+    _RAW_BYTES,
+    name="wider-type",
+    confidence="very high",
+    limits="Which wider type it is, the values under it have to confirm",
+    read=partial(_wider_type, small=False),
+)
+_FILL: Rule[Census] = Rule(
+    name="fill",
+    confidence="high",
+    provenance="sources and manuals of the allocators named",
+    limits="A program may write the same bytes on purpose",
+    read=partial(_fill, long=True),
+)
 # R13, other bits at the same place in a reference, is a rule over a comparison, and stands beside that.
 RULES: tuple[Rule[Census], ...] = (
     Rule(
@@ -397,38 +414,10 @@ RULES: tuple[Rule[Census], ...] = (
         limits="A fill would show as 0xff in neighbouring tensors of other types too: look at those",
         read=_all_ones_nan,
     ),
-    Rule(
-        name="raw-bytes",
-        confidence="high",
-        provenance=_SHAPES,
-        limits="Which of these it is, the counts do not say",
-        read=partial(_raw_bytes, small=False),
-        other_type=True,
-    ),
-    Rule(
-        name="raw-bytes-small-type",
-        confidence="medium: the type has few NaN patterns, and casts make them too",
-        provenance=_SHAPES,
-        limits="Which of these it is, the counts do not say",
-        read=partial(_raw_bytes, small=True),
-        other_type=True,
-    ),
-    Rule(
-        name="wider-type",
-        confidence="very high",
-        provenance=_SHAPES,
-        limits="Which wider type it is, the values under it have to confirm",
-        read=partial(_wider_type, small=False),
-        other_type=True,
-    ),
-    Rule(
-        name="wider-small-type",
-        confidence="medium: the type has few NaN patterns, and casts make them too",
-        provenance=_SHAPES,
-        limits="Which wider type it is, the values under it have to confirm",
-        read=partial(_wider_type, small=True),
-        other_type=True,
-    ),
+    _RAW_BYTES,
+    replace(_RAW_BYTES, name="raw-bytes-small-type", confidence=_SMALL_TYPE, read=partial(_raw_bytes, small=True)),
+    _WIDER_TYPE,
+    replace(_WIDER_TYPE, name="wider-small-type", confidence=_SMALL_TYPE, read=partial(_wider_type, small=True)),
     Rule(
         name="strided-nan",
         confidence="medium",
@@ -458,24 +447,12 @@ RULES: tuple[Rule[Census], ...] = (
         limits="Infinities and NaN may have separate causes",
         read=_overflow,
     ),
-    Rule(
-        name="fill",
-        confidence="high",
-        provenance="sources and manuals of the allocators named",
-        limits="A program may write the same bytes on purpose",
-        read=partial(_fill, long=True),
-    ),
-    Rule(
-        name="short-fill",
-        confidence="low: it is 4 KiB or less",
-        provenance="sources and manuals of the allocators named",
-        limits="A program may write the same bytes on purpose",
-        read=partial(_fill, long=False),
-    ),
-    Rule(
+    _FILL,
+    replace(_FILL, name="short-fill", confidence="low: it is 4 KiB or less", read=partial(_fill, long=False)),
+    replace(
+        _FILL,
         name="fill-or-value",
         confidence="low: in this type the pattern is an ordinary value too",
-        provenance="sources and manuals of the allocators named",
         limits="A program may write the same value on purpose",
         read=_fill_of_values,
     ),
@@ -501,5 +478,4 @@ OTHER_TYPE = frozenset(rule.name for rule in RULES if rule.other_type)
 
 def findings(census: Census) -> tuple[Finding, ...]:
     """Apply every rule."""
-    said = (rule.finding(census) for rule in RULES)
-    return tuple(finding for finding in said if finding is not None)
+    return apply(RULES, census)

@@ -17,6 +17,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from pooldiag.census.comparison_values import decode, magnitudes
 from pooldiag.census.elements import ElementReader, Patterns
 from pooldiag.census.file_counts import take_census
 from pooldiag.census.files import recognise
@@ -28,6 +29,8 @@ from pooldiag.census.tensors import RAW, TensorList, place_of, suffix_of, with_h
 from pooldiag.model.censuses import TypeGuess, TypeGuesses
 from pooldiag.model.counts import Census
 from pooldiag.model.words import count
+
+_ORDERS: tuple[ByteOrder, ...] = ("little", "big")
 
 NOT_ONE_TYPE = "the report ranks those that were tried; name one"
 SAMPLE_BYTES = 2**20
@@ -61,14 +64,6 @@ class Guessed:
     file: BinaryIO
     declared: Declared
     guesses: tuple[TypeGuesses, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Attempt:
-    """A type that was tried, and what its elements cost in bits."""
-
-    guess: TypeGuess
-    wrong: bool  # a rule says that it is another type
 
 
 def guess_file(file: BinaryIO, declared: Declared, *, path: str, wanted: TensorFile | None = None) -> Guessed:
@@ -142,17 +137,17 @@ def guess_types(
     tried = [
         _tried(data, LAYOUTS[name], order)
         for name in _TRIED
-        for order in _orders(LAYOUTS[name])
+        for order in _ORDERS[: LAYOUTS[name].item_bytes]  # of one byte: one order
         if item_bytes in {None, LAYOUTS[name].item_bytes} and len(data) >= LAYOUTS[name].item_bytes
     ]
-    tried.sort(key=lambda one: (one.wrong, one.guess.bits_per_byte))
+    tried.sort(key=lambda one: (_is_wrong(one), one.bits_per_byte))
     fitting, why = _verdict(tried, margin=max(_MARGIN, _MARGIN_BITS / max(1, len(data))))
     return TypeGuesses(
         path=path,
         tensor=tensor,
         sample_bytes=len(data),
         file_bytes=file_bytes,
-        tried=tuple(one.guess for one in tried),
+        tried=tuple(tried),
         fitting=fitting,
         why=why,
     )
@@ -172,18 +167,19 @@ def sample_of(file: BinaryIO, size: int) -> bytes:
     return b"".join(pieces)
 
 
-def _orders(layout: Layout) -> tuple[ByteOrder, ...]:
-    return ("little", "big") if layout.item_bytes > 1 else ("little",)
+def _is_wrong(guess: TypeGuess) -> bool:
+    """Say whether a rule says that it is another type."""
+    return not OTHER_TYPE.isdisjoint(guess.doubts)
 
 
-def _tried(data: bytes, layout: Layout, order: ByteOrder) -> _Attempt:
+def _tried(data: bytes, layout: Layout, order: ByteOrder) -> TypeGuess:
     whole = data[: len(data) // layout.item_bytes * layout.item_bytes]
     census = take_census(io.BytesIO(whole), path="", layout=layout, byte_order=order, sha256=False)
     reader = ElementReader(layout, path="", byte_order=order, chunk_bytes=max(len(whole), layout.item_bytes))
     patterns = next(reader.chunks(io.BytesIO(whole)))
     cost, unlikely = _cost(patterns, layout, census)
     rules = [finding.rule for finding in census.findings]
-    guess = TypeGuess(
+    return TypeGuess(
         dtype=layout.name,
         byte_order=order if layout.item_bytes > 1 else None,
         bits_per_byte=round(cost / len(whole), 3),
@@ -193,7 +189,6 @@ def _tried(data: bytes, layout: Layout, order: ByteOrder) -> _Attempt:
         maximum=census.maximum,
         doubts=tuple(_doubts(census, rules, unlikely)),
     )
-    return _Attempt(guess=guess, wrong=not OTHER_TYPE.isdisjoint(rules))
 
 
 def _doubts(census: Census, rules: list[str], unlikely: int) -> Iterator[str]:
@@ -242,25 +237,20 @@ def _symbols(patterns: Patterns, layout: Layout) -> tuple[NDArray[np.int64], NDA
         unused = (used & -used).bit_length() - 1 if used else 0  # zeros at the end throughout: it was widened
         below = max(0, layout.fraction_bits - unused)
         return (patterns >> layout.fraction_bits).astype(np.int64), np.full(patterns.size, below, np.float64)
-    numbers = _integers(patterns, layout)
-    lengths = np.ceil(np.log2(np.abs(numbers) + 1.0))
+    numbers = decode(patterns, layout)
+    lengths = np.ceil(np.log2(np.abs(numbers.astype(np.float64)) + 1.0))
     return (lengths * np.where(numbers < 0, -1, 1)).astype(np.int64), np.maximum(lengths - 1, 0)
-
-
-def _integers(patterns: Patterns, layout: Layout) -> NDArray[np.float64]:
-    signed = isinstance(layout, IntegerLayout) and layout.signed
-    return patterns.view(f"i{layout.item_bytes}" if signed else patterns.dtype).astype(np.float64)
 
 
 def _unlikely(values: Patterns, layout: Layout, census: Census) -> NDArray[np.bool_]:
     """Say which patterns are numbers that tensors seldom hold: of unusual size, or NaN that nobody is known to make."""
     if not isinstance(layout, FloatLayout):
-        return np.asarray(np.abs(_integers(values, layout)) >= _INTEGER_RANGE)
-    magnitudes = values & values.dtype.type(layout.magnitudes)
+        return np.asarray(magnitudes(decode(values, layout)) >= _INTEGER_RANGE)
+    sizes = values & values.dtype.type(layout.magnitudes)
     low, high = (_pattern_of(limit, layout) for limit in _FLOAT_RANGE)
-    unlikely = (magnitudes != 0) & ((magnitudes < low) | (magnitudes >= high))
+    unlikely = (sizes != 0) & ((sizes < low) | (sizes >= high))
     if not _KNOWN_NAN.isdisjoint(finding.rule for finding in census.findings):
-        unlikely &= magnitudes <= layout.finite_limit
+        unlikely &= sizes <= layout.finite_limit
     return np.asarray(unlikely)
 
 
@@ -271,9 +261,9 @@ def _pattern_of(limit: float, layout: FloatLayout) -> int:
     return min(max(exponent, 0) << layout.fraction_bits, layout.finite_limit)
 
 
-def _verdict(tried: list[_Attempt], *, margin: float) -> tuple[tuple[TypeGuess, ...], str]:
+def _verdict(tried: list[TypeGuess], *, margin: float) -> tuple[tuple[TypeGuess, ...], str]:
     """Return the types that cannot be distinguished from the best, and why; none if nothing fits."""
-    likely = [one.guess for one in tried if not one.wrong]
+    likely = [guess for guess in tried if not _is_wrong(guess)]
     if not likely or likely[0].bits_per_byte >= _RANDOM:
         return (), "No type fits: the bytes look random, as compressed or encrypted ones do, or they mix several types."
     near = [
@@ -289,7 +279,7 @@ def _verdict(tried: list[_Attempt], *, margin: float) -> tuple[tuple[TypeGuess, 
     best, *rivals = near
     if rivals:
         return tuple(near), f"These cannot be told apart by the bytes alone: {_listed(near)}.{order}"
-    others = [one.guess for one in tried if one.guess not in {best, *passed_by}]
+    others = [guess for guess in tried if guess not in {best, *passed_by}]
     if not others:
         return tuple(near), f"{_named(best)} is the only type of this size that was tried.{order}"
     return tuple(near), (

@@ -72,7 +72,6 @@ class IntegerCounter:
     """Counts integers: extremes and zeros."""
 
     def __init__(self, layout: IntegerLayout, chunk_elements: int) -> None:
-        """Take the layout, and make the scratch space."""
         self._layout = layout
         self._flags: Flags = np.empty(chunk_elements, np.bool_)
 
@@ -107,7 +106,6 @@ class FloatCounter:
     """Counts floating-point elements, of any layout whose sign is the top bit of what it is stored in."""
 
     def __init__(self, layout: FloatLayout, chunk_elements: int) -> None:
-        """Take the layout, and make the scratch space."""
         self._layout = layout
         self._sign = layout.sign
         self._limit = layout.finite_limit

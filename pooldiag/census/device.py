@@ -6,7 +6,7 @@ Nothing here touches the GPU, or imports CuPy, before an array asks for it.
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.resources import files
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Protocol
 
 import numpy as np
@@ -95,7 +95,8 @@ def open_gpu_array(array: object, *, dtype: str | None, name: str) -> "GpuArray"
     if typestr[0] == ">" or typestr[1] == "c":
         raise NoGpuError(f"elements of type {typestr} are counted on the host only")
     own = str(getattr(array, "dtype", "")) or np.dtype(typestr).name
-    relabelled = _Relabelled(array, {**interface, "typestr": f"<u{typestr[2:]}"})
+    unsigned_interface = {**interface, "typestr": f"<u{typestr[2:]}"}
+    relabelled = SimpleNamespace(kept=array, __cuda_array_interface__=unsigned_interface)  # which keeps it alive
     return _opened(cupy, lambda: cupy.asarray(relabelled), lambda: dtype or own, name=name)
 
 
@@ -122,7 +123,6 @@ class GpuArray:
     """The bits of an array on a GPU, in row-major order."""
 
     def __init__(self, cupy: ModuleType, bits: DeviceArray, layout: Layout, *, name: str) -> None:
-        """Take an array of unsigned integers."""
         self._cupy = cupy
         self._flat: DeviceArray = cupy.ascontiguousarray(bits).reshape(-1)
         self.shape = tuple(bits.shape)
@@ -170,14 +170,6 @@ class GpuArray:
             count += int(hits.sum())
             pages += int(hits[: whole * page_elements].reshape(whole, page_elements).all(axis=1).sum())
         return count, pages
-
-
-class _Relabelled:
-    """Shows an array on a GPU as one of another type of the same size, and keeps it alive."""
-
-    def __init__(self, array: object, interface: Mapping[str, object]) -> None:
-        self._array = array
-        self.__cuda_array_interface__ = interface
 
 
 def _opened(cupy: ModuleType, take: Callable[[], DeviceArray], dtype: Callable[[], str], *, name: str) -> GpuArray:

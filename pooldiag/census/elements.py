@@ -22,7 +22,6 @@ class ElementReader:
     def __init__(
         self, layout: Layout, *, path: str, byte_order: ByteOrder = "little", chunk_bytes: int = CHUNK_BYTES
     ) -> None:
-        """Take what every reading of the file has in common."""
         self._layout = layout
         self._path = path
         self._swapped = byte_order != sys.byteorder and layout.item_bytes > 1

@@ -66,7 +66,6 @@ class FloatLayout(_Sized):
     magnitudes: int = field(init=False)  # all bits but the sign
 
     def __post_init__(self) -> None:
-        """Count the bits, and make the masks."""
         object.__setattr__(self, "bits", self.signed + self.exponent_bits + self.fraction_bits)
         object.__setattr__(self, "sign", 1 << (self.bits - 1) if self.signed else 0)
         object.__setattr__(self, "magnitudes", (1 << (self.bits - self.signed)) - 1)

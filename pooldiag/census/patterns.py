@@ -29,7 +29,6 @@ class PatternTable:
     """
 
     def __init__(self, layout: Layout) -> None:
-        """Take the layout whose patterns come."""
         self._narrow = layout.bits <= _NARROW_BITS
         self._quiet = layout.quiet if isinstance(layout, FloatLayout) else 0
         self._patterns: NDArray[np.uint64] = np.empty(0, np.uint64)
@@ -151,7 +150,6 @@ class DominantSearch:
     """
 
     def __init__(self, is_known: Callable[[int], bool]) -> None:
-        """Take what says that a pattern is counted elsewhere."""
         self._is_known = is_known
         self._followed: dict[int, Followed] = {}
 

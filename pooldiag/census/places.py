@@ -148,7 +148,6 @@ class BlockTally:
     """Counts of places by block; blocks are joined in pairs when there would be too many."""
 
     def __init__(self, plan: BlockPlan) -> None:
-        """Take the plan."""
         self._elements = plan.elements
         self._counts = {name: np.zeros(plan.limit, np.int64) for name in ("nan", "inf")}
         self._limit = plan.limit

@@ -294,7 +294,6 @@ class FileCounter:
 
     @contextmanager
     def _keeping(self, path: str) -> Iterator[None]:
-        """Keep what goes wrong as a problem."""
         try:
             yield
         except PooldiagError as error:
@@ -323,7 +322,6 @@ def natural(path: str) -> list[str | int]:
 
 
 def _without(names: list[str], path: str | None) -> list[str]:
-    """Leave out a file and its tensors."""
     return [name for name in names if path is None or (name != path and not name.startswith(f"{path}::"))]
 
 

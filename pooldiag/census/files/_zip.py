@@ -49,7 +49,6 @@ def zip_members(source: Source) -> Mapping[str, Member]:
 
 
 def _table(source: Source, *, end: int) -> list[zipfile.ZipInfo]:
-    """Read the table of contents."""
     try:
         with zipfile.ZipFile(_Bounded(source, end=end)) as archive:  # closing it leaves our file open
             return list(source.limited(info for info in archive.infolist() if not info.is_dir()))
@@ -78,7 +77,6 @@ def _member(source: Source, info: zipfile.ZipInfo, *, end: int) -> Member:
 
 
 def _objection(info: zipfile.ZipInfo, *, end: int) -> str | None:
-    """Say why a member cannot be read, or return None."""
     if info.flag_bits & _ENCRYPTED:
         return "is encrypted"
     if info.compress_type not in _LONGEST:

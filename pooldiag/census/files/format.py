@@ -74,8 +74,8 @@ class Scales:
     """
 
     stride: int
-    places: tuple[int, ...]
-    width: int  # bytes of a field
+    places: tuple[int, ...] = (0,)
+    width: int = 2  # bytes of a field
     nibbles: bool = False
 
 
@@ -124,10 +124,6 @@ class Source:
         """Return why one of its tensors cannot be counted."""
         return Obstacle(problem=f"{self.path}: {called(name)} {problem}", hint=hint)
 
-    def obstacle_of_type(self, name: str | None, dtype: str) -> Obstacle | None:
-        """Return what is in the way of counting a type: that there is no layout for it, or nothing."""
-        return None if dtype in LAYOUTS else self.obstacle(name, f"is of type {shown(dtype)}, which cannot be counted")
-
     def size(self) -> int:
         """Return the size of the file and go to its start; raise CensusError for one that cannot seek."""
         if not self.file.seekable():
@@ -159,6 +155,7 @@ class Source:
     def tensor(self, name: str | None, element: ElementType, shape: tuple[int, ...], *, offset: int) -> Tensor:
         """Return a tensor whose elements stand one after the other from `offset` on, little-endian."""
         count = self.element_count(name, shape) * element.parts
+        unknown = f"is of type {shown(element.dtype)}, which cannot be counted"
         notes: tuple[str, ...] = ()
         if element.parts > 1:
             shape = (*shape, element.parts)
@@ -170,7 +167,7 @@ class Source:
             count=count,
             place=Place(offset=offset, size=-(-count * element.bits // 8)),
             notes=notes,
-            obstacle=self.obstacle_of_type(name, element.dtype),
+            obstacle=None if element.dtype in LAYOUTS else self.obstacle(name, unknown),
         )
 
     def limited(self, tensors: Iterable[_T]) -> Iterator[_T]:

@@ -32,16 +32,12 @@ _PLAIN = {kind: ElementType.of(dtype) for kind, dtype in _TYPES.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Block:
+class _Block(Scales):
     """A type of blocks: how many elements one stands for, how many bytes it has, and where its scales are in them."""
 
     name: str
     elements: int
-    stride: int
-    places: tuple[int, ...] = (0,)
     dtype: str = "f16"
-    width: int = 2
-    nibbles: bool = False
 
 
 _BLOCKS = {
@@ -115,7 +111,6 @@ class _Header:
         return self.number("Q"), self.number("Q")
 
     def take(self, size: int) -> bytes:
-        """Read some bytes."""
         self._grow(size)
         return self.source.read(size, what="the header")
 
@@ -124,7 +119,6 @@ class _Header:
         return int.from_bytes(self.take(struct.calcsize(f"={form}")), self.byte_order)
 
     def text(self) -> str:
-        """Read a name."""
         size = self.number("Q")
         if size > NAME_LIMIT:
             raise self.source.error(f"a name of {size} bytes")
@@ -202,6 +196,6 @@ def _scales(source: Source, name: str, block: _Block, shape: tuple[int, ...], *,
         shape=(*shape[:-1], row * fields),
         count=blocks * fields,
         place=Place(offset=offset, size=blocks * block.stride),
-        scales=Scales(stride=block.stride, places=block.places, width=block.width, nibbles=block.nibbles),
+        scales=block,
         notes=(f"the scales of {blocks} {block.name} blocks of {block.elements} elements",),
     )

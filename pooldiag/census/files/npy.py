@@ -5,6 +5,7 @@ import re
 import struct
 import warnings
 from dataclasses import replace
+from typing import TypeAlias
 
 from pooldiag.census.files.format import (
     Declared,
@@ -32,6 +33,8 @@ _NUMBERS = {
     **{f"f{size}": ElementType.of(f"f{size * 8}") for size in (2, 4, 8)},
     **{f"c{size}": ElementType.of(f"f{size * 4}", parts=2) for size in (8, 16)},
 }
+# The type in NumPy's words, whether it is in Fortran order, and the shape.
+_Header: TypeAlias = tuple[object, bool, tuple[int, ...]]
 _VOID, _OBJECT, _TEXT = "V", "O", "U"
 _NO_TYPE = "structure"
 
@@ -77,8 +80,7 @@ def checked(source: Source, tensor: Tensor, *, end: int) -> Tensor:
     return replace(tensor, notes=(*tensor.notes, left_over(-missing)))
 
 
-def _parse(source: Source, header: bytes) -> tuple[object, bool, tuple[int, ...]]:
-    """Return what the header says: the type in NumPy's words, whether it is in Fortran order, and the shape."""
+def _parse(source: Source, header: bytes) -> _Header:
     try:
         with warnings.catch_warnings(action="ignore"):  # the parser comments on odd escapes
             fields = ast.literal_eval(header.decode("utf-8").strip())
@@ -91,15 +93,8 @@ def _parse(source: Source, header: bytes) -> tuple[object, bool, tuple[int, ...]
     raise source.error(f"the header does not describe an array: {shown(repr(header))}")
 
 
-def _described(
-    source: Source,
-    name: str | None,
-    description: tuple[object, bool, tuple[int, ...]],
-    layout: Layout | None,
-    *,
-    offset: int,
-) -> Tensor:
-    words, fortran, shape = description
+def _described(source: Source, name: str | None, header: _Header, layout: Layout | None, *, offset: int) -> Tensor:
+    words, fortran, shape = header
     found = _DESCRIPTION.match(words) if isinstance(words, str) else None
     if not isinstance(words, str) or found is None or found[2] == _OBJECT:
         tensor = source.tensor(name, ElementType(dtype=_NO_TYPE, bits=0), shape, offset=offset)

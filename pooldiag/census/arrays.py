@@ -71,7 +71,7 @@ def _count_on_host(elements: _HostArray, blocks: BlockPlan | None) -> Tally:
     for patterns in _chunks(elements):
         tally.add(patterns)
     if tally.uncounted:
-        tally.look_again(_chunks(elements))
+        tally.dominant.look_again(_chunks(elements))
     return tally
 
 

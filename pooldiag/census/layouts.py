@@ -94,15 +94,10 @@ class FloatLayout(_Sized):
     @property
     def nan_patterns(self) -> int:
         """How many patterns are NaN."""
-        match self.specials:
-            case Specials.IEEE:
-                return 2 * ((1 << self.fraction_bits) - 1)
-            case Specials.ALL_ONES:
-                return 1 + self.signed
-            case Specials.MINUS_ZERO:
-                return 1
-            case Specials.NONE:
-                return 0
+        if self.specials is Specials.MINUS_ZERO:
+            return 1
+        beyond = self.magnitudes + 1 - self.finite_limit - (self.infinity is not None)
+        return beyond * (1 + self.signed)
 
     @property
     def quiet(self) -> int:

@@ -169,14 +169,14 @@ class DominantSearch:
             each.look_at_constant(pattern, n, offset, page)
         self._drop(offset + n)
 
-    def look_again(self, patterns: Patterns, offset: int) -> None:
-        """Count what was not counted yet in a chunk; chunks are the same, and in the same order, as they were."""
-        for each in self._followed.values():
-            if each.since > offset:
-                each.look(patterns, offset)
-
-    def looked_again(self) -> None:
-        """Take it that all before was looked at again."""
+    def look_again(self, chunks: Iterable[Patterns]) -> None:
+        """Count what was not counted yet; chunks are the same, and in the same order, as they were."""
+        offset = 0
+        for patterns in chunks:
+            for each in self._followed.values():
+                if each.since > offset:
+                    each.look(patterns, offset)
+            offset += patterns.size
         for each in self._followed.values():
             each.since = 0
 

@@ -75,7 +75,7 @@ def tally_pieces(
             tally.add_counted(_counts(row, n, layout), array.fetch(begin, min(n, FIRST)) if not begin else _NONE)
     if array.n:
         page = PAGE_BYTES // layout.item_bytes
-        tally.found(
+        tally.dominant.take_over(
             [
                 Followed(pattern=pattern, since=0, count=count, pages=pages)
                 for pattern in frequent_in(array.sample())

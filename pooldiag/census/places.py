@@ -164,7 +164,9 @@ class BlockTally:
 
     def add(self, name: str, between: Callable[[Indices], NDArray[np.int64]], *, offset: int, size: int) -> None:
         """Add a chunk of `size` elements that starts at `offset`; `between` counts from each border to the next."""
-        first, borders = self._borders(offset, size)
+        first, last = offset // self._elements, (offset + size - 1) // self._elements
+        inner = np.arange(first + 1, last + 1) * self._elements - offset
+        borders = np.concatenate(([0], inner, [size]))  # where in the chunk blocks begin and end
         self._counts[name][first : first + borders.size - 1] += between(borders)
 
     def add_all(self, name: str, *, offset: int, size: int) -> None:
@@ -176,9 +178,3 @@ class BlockTally:
         blocks = -(-self._end // self._elements)
         nan, inf = (tuple(self._counts[name][:blocks].tolist()) for name in ("nan", "inf"))
         return Blocks(elements=self._elements, nan=nan, inf=inf)
-
-    def _borders(self, offset: int, size: int) -> tuple[int, Indices]:
-        """Return the first block that a chunk touches, and where in the chunk blocks begin and end."""
-        first, last = offset // self._elements, (offset + size - 1) // self._elements
-        inner = np.arange(first + 1, last + 1) * self._elements - offset
-        return first, np.concatenate(([0], inner, [size]))

@@ -209,11 +209,13 @@ def _cost(patterns: Patterns, layout: Layout, census: Census) -> tuple[float, in
     kinds, places = np.unique(symbols, return_inverse=True)
     sizes = np.bincount(places.reshape(-1), weights=weights, minlength=len(kinds)) if len(kinds) else np.empty(0)
     unlikely = _unlikely(values, layout, census)
+    # Those that hold sign and exponent, or say how long an integer is.
+    head_bits = layout.bits - layout.fraction_bits if isinstance(layout, FloatLayout) else layout.bits.bit_length()
     bits = (
         _entropy_bits(np.concatenate([atoms.astype(np.float64), sizes]))
         + float((plain_bits * weights).sum())
         + len(atoms) * layout.bits
-        + len(kinds) * (_SYMBOL_BITS + _head_bits(layout))
+        + len(kinds) * (_SYMBOL_BITS + head_bits)
     )
     doubted = int(counts[unlikely].sum())
     return bits + _DOUBT_BITS * doubted, doubted
@@ -223,11 +225,6 @@ def _entropy_bits(counts: NDArray[np.float64]) -> float:
     """Return how many bits say which symbol each element has."""
     total = counts.sum()
     return float(-(counts * np.log2(counts / total)).sum()) if total else 0.0
-
-
-def _head_bits(layout: Layout) -> int:
-    """Return how many bits hold sign and exponent, or how long an integer is."""
-    return layout.bits - layout.fraction_bits if isinstance(layout, FloatLayout) else layout.bits.bit_length()
 
 
 def _symbols(patterns: Patterns, layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

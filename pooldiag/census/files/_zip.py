@@ -87,29 +87,22 @@ def _objection(info: zipfile.ZipInfo, *, end: int) -> str | None:
     return None if 0 <= info.header_offset <= end else "is said to be outside the file"
 
 
-class _Bounded(io.RawIOBase):
+class _Bounded:
     """A file of which no more is read at once than a table of contents may have."""
 
     def __init__(self, source: Source, *, end: int) -> None:
         self._source = source
-        self._file = source.file
         self._end = end
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
         if whence == io.SEEK_SET and not 0 <= offset <= self._end:
             raise zipfile.BadZipFile("it is outside the file")
-        return self._file.seek(offset, whence)
+        return self._source.file.seek(offset, whence)
 
     def tell(self) -> int:
-        return self._file.tell()
+        return self._source.file.tell()
 
     def read(self, size: int = -1, /) -> bytes:
         if size > TABLE_LIMIT:
             raise self._source.error(f"a table of contents of {size} bytes: this is no file of tensors")
-        return self._file.read(size)
+        return self._source.file.read(size)

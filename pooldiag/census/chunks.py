@@ -4,7 +4,7 @@ What the extremes of a chunk rule out is not looked for, so that a clean chunk c
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -262,7 +262,10 @@ class FloatCounter:
         """
         sign, limit = self._sign, self._limit
         if self._minus_zero:
-            return self._beside_minus_zero(patterns, signs)
+            if not signs.negative_high:
+                return replace(signs, negative_low=_NONE_LOW, negative_high=_NONE_HIGH)
+            moved = np.subtract(patterns, sign + 1, out=self._scratch[: patterns.size])
+            return replace(signs, negative_low=int(_MIN(moved)) + 1)
         moved = np.subtract(patterns, limit, out=self._scratch[: patterns.size])
         ends: dict[str, int] = {}
         if signs.positive_low < limit:
@@ -272,13 +275,6 @@ class FloatCounter:
             high = int(_MAX(_as_signed(moved))) + limit - sign
             ends |= {"negative_low": signs.negative_low, "negative_high": high}
         return _Signs(**ends)
-
-    def _beside_minus_zero(self, patterns: Patterns, signs: _Signs) -> _Signs:
-        positive = {"positive_low": signs.positive_low, "positive_high": signs.positive_high}
-        if not signs.negative_high:
-            return _Signs(**positive)
-        moved = np.subtract(patterns, self._sign + 1, out=self._scratch[: patterns.size])
-        return _Signs(negative_low=int(_MIN(moved)) + 1, negative_high=signs.negative_high, **positive)
 
     def _doubled(self, patterns: Patterns) -> Patterns:
         """Return the patterns without their signs, times two."""

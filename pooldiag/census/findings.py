@@ -6,7 +6,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from pooldiag.census.fills import maker_of
-from pooldiag.census.layouts import LAYOUTS, FloatLayout
+from pooldiag.census.layouts import LAYOUTS, FloatLayout, Layout
 from pooldiag.model.counts import PAGE_BYTES, Census, Finding, PatternCount
 from pooldiag.model.words import count
 
@@ -33,6 +33,9 @@ _CHANCE = 1e-6
 _ALIGNED = 64  # elements
 _UNTYPED = {"raw", "array"}  # formats of which the user says what type they are of, or can
 _NARROW = 2  # bytes of a type of which a repeated byte is a number like others
+_LONG_FILL = "so memory that was never written, or freed"
+_SHORT_FILL = "or a value"
+_VALUE = "or a value like any other"
 _LAUNDERED = 100  # -0.0 is many from one element in so many
 
 
@@ -75,7 +78,7 @@ def _everywhere(census: Census) -> str | None:
 def _uniform_nan(census: Census) -> str | None:
     if census.n < _MANY_ELEMENTS or (bits := _everywhere(census)) is None:
         return None
-    if _fill(census, long=True) or _fill(census, long=False):
+    if _fill(census, meaning=_LONG_FILL) or _fill(census, meaning=_SHORT_FILL):
         return None  # memory that was never written, and not raw garbage, would contradict each other
     return (
         f"all {census.n} elements are NaN with one pattern, {bits}: computed from a contaminated input and spread"
@@ -262,43 +265,31 @@ def _overflow(census: Census) -> str | None:
     )
 
 
-def _fill(census: Census, *, long: bool) -> str | None:
-    """See a fill with what is not an ordinary value of the type, of more than a page or of less."""
-    layout, dominant = _layout(census), census.dominant
-    if layout is None or layout.item_bytes == 1 or dominant is None or _is_ordinary(census, dominant):
-        return None  # of one byte: so few patterns are NaN that every maker's is a fill's too
-    if dominant.bits == _ALL_ONES_BF16.get(census.dtype):
-        return None  # a cast writes it as well: all-ones-nan says so
-    if (_solid_bytes(census, dominant) > PAGE_BYTES) is not long:
+def _fill(census: Census, *, meaning: str) -> str | None:
+    """See a fill that means this: of more than a page, of less, or with what is an ordinary value of the type."""
+    layout, dominant = LAYOUTS.get(census.dtype), census.dominant
+    if layout is None or dominant is None or dominant.count < _MANY_ELEMENTS:
         return None
-    return _fill_words(census, dominant, "so memory that was never written, or freed" if long else "or a value")
-
-
-def _fill_of_values(census: Census) -> str | None:
-    dominant = census.dominant
-    if dominant is None or not _is_ordinary(census, dominant):
-        return None
-    return _fill_words(census, dominant, "or a value like any other")
-
-
-def _is_ordinary(census: Census, dominant: PatternCount) -> bool:
-    """Say whether a pattern is what programs compute, too: in a narrow type any number is."""
-    layout, pattern = LAYOUTS.get(census.dtype), int(dominant.bits, 16)
-    if not isinstance(layout, FloatLayout):
-        return layout is not None
-    return layout.item_bytes <= _NARROW and not layout.is_nan(pattern)
-
-
-def _fill_words(census: Census, dominant: PatternCount, meaning: str) -> str | None:
-    layout = LAYOUTS[census.dtype]
     maker = maker_of(int(dominant.bits, 16), bits=layout.bits, dtype=census.dtype)
     solid = _solid_bytes(census, dominant)
-    if maker is None or not solid or dominant.count < _MANY_ELEMENTS:
+    if maker is None or not solid or _meaning(census, layout, dominant) != meaning:
         return None
     return (
         f"{dominant.count} of {census.n} elements are {dominant.bits}, {solid} bytes of them without a gap: {maker},"
         f" {meaning}"
     )
+
+
+def _meaning(census: Census, layout: Layout, dominant: PatternCount) -> str | None:
+    """Say what it means if a pattern fills memory; None where other rules say what it is."""
+    ordinary = not isinstance(layout, FloatLayout) or layout.item_bytes <= _NARROW
+    if ordinary and not layout.is_nan(int(dominant.bits, 16)):
+        return _VALUE  # programs compute it, too: in a narrow type any number
+    if layout.item_bytes == 1:
+        return None  # so few patterns are NaN that every maker's is a fill's too
+    if dominant.bits == _ALL_ONES_BF16.get(census.dtype):
+        return None  # a cast writes it as well: all-ones-nan says so
+    return _LONG_FILL if _solid_bytes(census, dominant) > PAGE_BYTES else _SHORT_FILL
 
 
 def _solid_bytes(census: Census, dominant: PatternCount) -> int:
@@ -351,7 +342,7 @@ _FILL: Rule[Census] = Rule(
     confidence="high",
     provenance="sources and manuals of the allocators named",
     limits="A program may write the same bytes on purpose",
-    read=partial(_fill, long=True),
+    read=partial(_fill, meaning=_LONG_FILL),
 )
 # R13, other bits at the same place in a reference, is a rule over a comparison, and stands beside that.
 RULES: tuple[Rule[Census], ...] = (
@@ -448,13 +439,13 @@ RULES: tuple[Rule[Census], ...] = (
         read=_overflow,
     ),
     _FILL,
-    replace(_FILL, name="short-fill", confidence="low: it is 4 KiB or less", read=partial(_fill, long=False)),
+    replace(_FILL, name="short-fill", confidence="low: it is 4 KiB or less", read=partial(_fill, meaning=_SHORT_FILL)),
     replace(
         _FILL,
         name="fill-or-value",
         confidence="low: in this type the pattern is an ordinary value too",
         limits="A program may write the same value on purpose",
-        read=_fill_of_values,
+        read=partial(_fill, meaning=_VALUE),
     ),
     Rule(
         name="zeros",

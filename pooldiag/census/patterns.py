@@ -134,12 +134,6 @@ class Followed:
         if whole > 0:
             self.pages += int(np.count_nonzero(found[start : start + whole * page].reshape(whole, page).all(axis=1)))
 
-    def look_at_constant(self, pattern: int, n: int, offset: int, page: int) -> None:
-        """Count the pattern in a chunk that holds nothing but `pattern`."""
-        if pattern == self.pattern:
-            self.count += n
-            self.pages += max(0, (n - -offset % page) // page)
-
 
 class DominantSearch:
     """Finds patterns that one element in eight has, in one reading.
@@ -165,8 +159,9 @@ class DominantSearch:
     def add_constant(self, pattern: int, n: int, *, offset: int, page: int) -> None:
         """Do the same for a chunk that holds nothing but `pattern`."""
         self._follow([pattern], offset)
-        for each in self._followed.values():
-            each.look_at_constant(pattern, n, offset, page)
+        if (each := self._followed.get(pattern)) is not None:
+            each.count += n
+            each.pages += max(0, (n - -offset % page) // page)
         self._drop(offset + n)
 
     def look_again(self, chunks: Iterable[Patterns]) -> None:

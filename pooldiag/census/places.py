@@ -1,7 +1,7 @@
 """Where NaN and infinities are: runs, places modulo 8, and a map of blocks, stitched from chunk to chunk."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import gcd
 
 import numpy as np
@@ -20,7 +20,7 @@ from pooldiag.census.bits import (
     places_of,
 )
 from pooldiag.census.marks import Indices, Marks
-from pooldiag.model.counts import RESIDUES, Blocks, NanRuns
+from pooldiag.model.counts import Blocks, NanRuns
 
 _OFTEN = 64  # runs are many from one in so many elements
 
@@ -125,23 +125,6 @@ class RunTally:
         if self.alignment:
             places = places[places % self.alignment != 0]
         self.alignment = gcd(self.alignment, int(np.gcd.reduce(places))) if places.size else self.alignment
-
-
-@dataclass(slots=True, kw_only=True)
-class ResidueTally:
-    """How many places there are of each residue modulo 8."""
-
-    counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(RESIDUES, np.int64))
-
-    def add(self, residues: NDArray[np.int64], *, offset: int) -> None:
-        """Add the counts of a chunk by places that count from `offset`."""
-        shift = offset % RESIDUES
-        self.counts += np.roll(residues, shift) if shift else residues
-
-    def add_all(self, *, offset: int, size: int) -> None:
-        """Add every place of a chunk."""
-        self.counts += size // RESIDUES
-        self.add(np.array([place < size % RESIDUES for place in range(RESIDUES)]).astype(np.int64), offset=offset)
 
 
 class BlockTally:

@@ -5,14 +5,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pooldiag.census.chunks import ChunkCounts, counter_of, counts_of_constant
 from pooldiag.census.elements import Patterns, as_stored
 from pooldiag.census.layouts import FloatLayout, Layout
 from pooldiag.census.marks import Marks
 from pooldiag.census.patterns import DOMINANT_SHARE, DominantSearch, PatternTable
-from pooldiag.census.places import BlockPlan, BlockTally, ResidueTally, RunTally
-from pooldiag.model.counts import PAGE_BYTES, Census, Element, PatternCount
+from pooldiag.census.places import BlockPlan, BlockTally, RunTally
+from pooldiag.model.counts import PAGE_BYTES, RESIDUES, Census, Element, PatternCount
 
 FIRST = 8
 
@@ -78,7 +79,7 @@ class Tally:
         self._nan = 0
         self._nans = PatternTable(self._layout)
         self._runs = RunTally()
-        self._residues = ResidueTally()
+        self._residues = np.zeros(RESIDUES, np.int64)
         self._blocks = None if blocks is None else BlockTally(blocks)
         self.dominant = DominantSearch(self._is_known)
         self._constant: int | None = None
@@ -131,7 +132,7 @@ class Tally:
         self._runs.add(nan, **at)
         if nan is not None:
             self._nan += nan.count
-            self._residues.add(nan.residues(), offset=self.n)
+            self._add_residues(nan.residues())
             self._add_nan_patterns(nan, patterns)
         if self._blocks is not None and nan is not None:
             self._blocks.add("nan", nan.between, **at)
@@ -158,7 +159,12 @@ class Tally:
         self._runs.add_all(**at)
         self._nan += n
         self._nans.add_one(pattern, n)
-        self._residues.add_all(**at)
+        self._add_residues(np.array([len(range(place, n, RESIDUES)) for place in range(RESIDUES)]))
+
+    def _add_residues(self, residues: NDArray[np.int64]) -> None:
+        """Add the counts of a chunk by places that count from its first element."""
+        shift = self.n % RESIDUES
+        self._residues += np.roll(residues, shift) if shift else residues
 
     def _is_known(self, pattern: int) -> bool:
         """Say whether a pattern is counted anyway, from the first element on."""
@@ -198,7 +204,7 @@ class Tally:
             nan_patterns=self._counted(ranked),
             nan_patterns_complete=self._nans.complete,
             nan_signalling=self._nans.signalling,
-            nan_residues=tuple(self._residues.counts.tolist()),
+            nan_residues=tuple(self._residues.tolist()),
             nan_runs=self._runs.result(),
             dominant=None if dominant is None else self._counted([dominant])[0],
             dominant_exact=not self.uncounted,

@@ -88,7 +88,10 @@ def guess_file(file: BinaryIO, declared: Declared, *, path: str, wanted: TensorF
     if not data:
         return Guessed(file=file, declared=declared)  # an empty file is reported as such
     guesses = guess_types(data, path=path, file_bytes=size)
-    return Guessed(file=file, declared=_with_type(declared, guesses), guesses=(guesses,))
+    if len(guesses.fitting) == 1:
+        (best,) = guesses.fitting
+        declared = replace(declared, layout=LAYOUTS[best.dtype], byte_order=best.byte_order)
+    return Guessed(file=file, declared=declared, guesses=(guesses,))
 
 
 def _guess_lost_types(file: BinaryIO, declared: Declared, found: TensorFile, *, path: str) -> Guessed:
@@ -121,13 +124,6 @@ def _typed(tensor: Tensor, guesses: TypeGuesses, *, path: str) -> Tensor:
         return replace(tensor, obstacle=Obstacle(problem=problem, hint=NOT_ONE_TYPE))
     (best,) = guesses.fitting
     return replace(tensor, dtype=best.dtype, byte_order=best.byte_order or "little", obstacle=None)
-
-
-def _with_type(declared: Declared, guesses: TypeGuesses) -> Declared:
-    if len(guesses.fitting) != 1:
-        return declared
-    (best,) = guesses.fitting
-    return replace(declared, layout=LAYOUTS[best.dtype], byte_order=best.byte_order)
 
 
 def guess_types(

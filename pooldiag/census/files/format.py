@@ -7,7 +7,7 @@ import io
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO, Self, TypeVar
 
 from pooldiag.census.layouts import LAYOUTS, ByteOrder, CensusError, Layout, find_layout
@@ -202,16 +202,6 @@ class Source:
             if size:
                 last, owner = offset + size, name
 
-    def check_declared(self, declared: Declared) -> None:
-        """Raise CensusError when the user says of a file what the file says itself."""
-        given = {
-            "--shape": declared.shape is not None,
-            "--offset": declared.offset != 0,
-            "--byte-order": declared.byte_order is not None,
-        }
-        if flags := [flag for flag, is_given in given.items() if is_given]:
-            raise self.error(f"{' and '.join(flags)} cannot be given for {self.format_name}, which says it itself")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TensorFile:
@@ -232,14 +222,21 @@ class TensorFile:
         A file that cannot seek is left where the bytes of its one tensor begin.
         """
         source = Source(file=file, path=path, format_name=self.name)
-        if not self.can_be_declared:
-            source.check_declared(declared)
+        given = {
+            "--shape": declared.shape is not None,
+            "--offset": declared.offset != 0,
+            "--byte-order": declared.byte_order is not None,
+        }
+        flags = [flag for flag, is_given in given.items() if is_given]
+        if flags and not self.can_be_declared:
+            raise source.error(f"{' and '.join(flags)} cannot be given for {self.name}, which says it itself")
         return self.read(source, declared)
 
 
-def left_over(size: int) -> str:
-    """Say that so many bytes were left out."""
-    return f"{words.count(size, 'byte')} after the elements {'is' if size == 1 else 'are'} not counted"
+def with_rest(tensor: Tensor, size: int) -> Tensor:
+    """Return a tensor with a note of so many bytes that are left out."""
+    note = f"{words.count(size, 'byte')} after the elements {'is' if size == 1 else 'are'} not counted"
+    return replace(tensor, notes=(*tensor.notes, note)) if size else tensor
 
 
 def called(name: str | None) -> str:

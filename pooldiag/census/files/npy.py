@@ -15,8 +15,8 @@ from pooldiag.census.files.format import (
     Tensor,
     TensorFile,
     called,
-    left_over,
     shown,
+    with_rest,
 )
 from pooldiag.census.layouts import ByteOrder, Layout
 from pooldiag.model.words import count
@@ -75,9 +75,7 @@ def checked(source: Source, tensor: Tensor, *, end: int) -> Tensor:
     if missing > 0:
         problem = f"{called(tensor.name)} lacks {missing} of {tensor.place.size} bytes"
         raise source.error(problem, hint="was it cut while it was written or copied?")
-    if missing == 0 or tensor.obstacle is not None:
-        return tensor
-    return replace(tensor, notes=(*tensor.notes, left_over(-missing)))
+    return tensor if tensor.obstacle is not None else with_rest(tensor, -missing)
 
 
 def _parse(source: Source, header: bytes) -> _Header:
@@ -101,7 +99,8 @@ def _described(source: Source, name: str | None, header: _Header, layout: Layout
         return replace(tensor, obstacle=_no_numbers(source, name, words))
     element = _element(words, found, layout)
     order: ByteOrder = "big" if found[1] == ">" else "little"
-    axes = _reversed_axes(shape) if fortran else None
+    long_axes = tuple(axis for axis, size in enumerate(shape) if size > 1)
+    axes = long_axes[::-1] if fortran and len(long_axes) > 1 else None  # of one axis, the order is that of C, too
     in_memory = shape if axes is None else shape[::-1]
     tensor = replace(source.tensor(name, element, in_memory, offset=offset), byte_order=order, axes=axes)
     if found[2] == _VOID and element.dtype == words:
@@ -110,12 +109,6 @@ def _described(source: Source, name: str | None, header: _Header, layout: Layout
         note = f"in Fortran order: the {shape} elements are counted in the order of memory"
         tensor = replace(tensor, notes=(*tensor.notes, note))
     return tensor
-
-
-def _reversed_axes(shape: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return the order of axes that Fortran has; None where it is that of C, too."""
-    axes = [axis for axis, size in enumerate(shape) if size > 1]
-    return tuple(reversed(axes)) if len(axes) > 1 else None
 
 
 def _element(words: str, found: re.Match[str], layout: Layout | None) -> ElementType:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pooldiag.census.files.format import Declared, ElementType, Place, Source, Tensor, TensorFile, left_over
+from pooldiag.census.files.format import Declared, ElementType, Place, Source, Tensor, TensorFile, with_rest
 from pooldiag.census.layouts import check_whole
 
 SKIP_BYTES = 2**16
@@ -45,9 +45,7 @@ def _with_rest_noted(source: Source, tensor: Tensor, size: int) -> Tensor:
     if needed > size:
         shape = "x".join(map(str, tensor.shape or ()))
         raise source.error(f"{shape} elements of {tensor.dtype} have {needed} bytes, the file has {size} of them")
-    if needed == size:
-        return tensor
-    return replace(tensor, notes=(*tensor.notes, left_over(size - needed)))
+    return with_rest(tensor, size - needed)
 
 
 def _from_pipe(source: Source, element: ElementType, declared: Declared) -> Tensor:

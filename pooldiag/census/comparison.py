@@ -157,8 +157,7 @@ class _ComparisonTally:
         return equal
 
     def _values(self, patterns: Patterns, layout: Layout) -> Values:
-        values: Values = decode(patterns, layout).astype(self._common, copy=False)
-        return values
+        return decode(patterns, layout).astype(self._common, copy=False)
 
     def _add_differing(self, elements: _Pairs) -> None:
         """Take over elements whose bits differ, or, between two types, whose values do: NaN differ from all."""

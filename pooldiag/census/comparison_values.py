@@ -34,11 +34,9 @@ def _own_type(layout: Layout) -> np.dtype[np.generic]:
 def decode(patterns: Patterns, layout: Layout) -> Values:
     """Return the values: f64, or integers of the layout's own size."""
     if isinstance(layout, IntegerLayout):
-        integers: NDArray[np.integer] = patterns.view(_own_type(layout))
-        return integers
+        return patterns.view(_own_type(layout))
     if patterns.itemsize == 1:
-        looked_up: Values = _table(layout).take(patterns)
-        return looked_up
+        return _table(layout).take(patterns)
     if native := _NATIVE.get((layout.exponent_bits, layout.fraction_bits)):
         return patterns.view(native).astype(np.float64, copy=False)
     # A bf16 is the upper half of an f32.

@@ -14,11 +14,18 @@ from numpy.typing import NDArray
 
 from pooldiag.census.dlpack import AsUnsigned, Exporter
 from pooldiag.census.elements import Patterns
-from pooldiag.census.layouts import CensusError, Layout, find_layout
-from pooldiag.census.pieces import ROW, ROW_FIELDS, kernel_layout
+from pooldiag.census.layouts import CensusError, FloatLayout, Layout, Specials, find_layout
 from pooldiag.errors import UsageError
 
 THREADS = 256  # as in kernel.cu
+# The fields of `struct Row` in kernel.cu, in order.
+ROW_FIELDS = (
+    *("special", "zero", "negative_zero", "small", "lowest_word", "highest_word"),
+    *("lowest", "lowest_place", "highest", "highest_place", "largest", "largest_place"),
+)
+ROW = np.dtype([(field, np.uint64) for field in ROW_FIELDS])
+# `enum Kind` in kernel.cu.
+FLOAT, MINUS_ZERO_IS_NAN, UNSIGNED, SIGNED = range(4)
 _SAMPLE = 4096
 _CUDA_DEVICES = frozenset({2, 13})  # kDLCUDA, and memory that CUDA manages
 _AT_A_TIME = 2**26  # elements that are compared at a time: a flag each on the device
@@ -62,6 +69,17 @@ def kernel_source() -> str:
 def kernel_options(item_bytes: int) -> tuple[str, ...]:
     """Return the options that NVRTC compiles the kernel with, for elements of this size."""
     return (f"-DBITS={8 * item_bytes}",)
+
+
+def kernel_layout(layout: Layout) -> tuple[int, int, int, int, int, int]:
+    """Return what the kernel wants to know of a layout: sign, magnitudes, special, normal, has_special, kind."""
+    if isinstance(layout, FloatLayout):
+        has_special = layout.specials in {Specials.IEEE, Specials.ALL_ONES}
+        kind = MINUS_ZERO_IS_NAN if layout.specials is Specials.MINUS_ZERO else FLOAT
+        limit = layout.finite_limit if has_special else 0
+        return layout.sign, layout.magnitudes, limit, layout.smallest_normal, int(has_special), kind
+    sign = 1 << (layout.bits - 1) if layout.signed else 0
+    return sign, (1 << layout.bits) - 1, 0, 0, 0, SIGNED if layout.signed else UNSIGNED
 
 
 def is_on_gpu(array: object) -> bool:

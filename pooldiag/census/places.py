@@ -71,11 +71,10 @@ class RunTally:
         if not joined:
             self._close(offset)
         lengths = ends - starts
-        first_length, last_length = joined + int(lengths[0]), int(lengths[-1])
+        lengths[0] += joined
         self.count += lengths.size - bool(joined)
-        self.longest = max(self.longest, first_length, int(lengths.max()))
-        last_length = first_length if lengths.size == 1 else last_length
-        self.open_length = last_length if ends[-1] == size else 0
+        self.longest = max(self.longest, int(lengths.max()))
+        self.open_length = int(lengths[-1]) if ends[-1] == size else 0
         self._align(starts[1:] if joined else starts, offset)
         self._align(ends[:-1] if self.open_length else ends, offset)
 

@@ -4,6 +4,7 @@ Nothing here touches the GPU, or imports CuPy, before an array asks for it.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from importlib import import_module
 from importlib.resources import files
 from types import ModuleType, SimpleNamespace
@@ -35,14 +36,10 @@ class NoGpuError(Exception):
     """An array cannot be counted on its GPU: which step failed, and how."""
 
 
-class _Device(Protocol):
+class _Device(AbstractContextManager[object], Protocol):
     """A device: the current one within a `with`."""
 
     id: int
-
-    def __enter__(self) -> object: ...
-
-    def __exit__(self, *error: object) -> object: ...
 
 
 class DeviceArray(Protocol):

@@ -264,11 +264,8 @@ def _verdict(tried: list[TypeGuess], *, margin: float) -> tuple[tuple[TypeGuess,
     ]
     passed_by = [guess for guess in near if _is_outranked(guess, near)]
     near = [guess for guess in near if guess not in passed_by]
-    order = (
-        f" So do {_listed(passed_by)}: the little-endian reading is preferred, as nearly all files are written so."
-        if passed_by
-        else ""
-    )
+    order = " the little-endian reading is preferred, as nearly all files are written so."
+    order = f" So do {_listed(passed_by)}:{order}" if passed_by else ""
     best, *rivals = near
     if rivals:
         return tuple(near), f"These cannot be told apart by the bytes alone: {_listed(near)}.{order}"

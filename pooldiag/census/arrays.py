@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pooldiag.census.device import GpuArray, NoGpuError, copy_to_host, is_on_gpu, open_gpu_array
+from pooldiag.census.device import NoGpuError, copy_to_host, is_on_gpu, open_gpu_array
 from pooldiag.census.dlpack import CPU_DEVICES, AsUnsigned, Exporter
 from pooldiag.census.elements import CHUNK_BYTES, Patterns, upper_halves
 from pooldiag.census.findings import findings
@@ -45,7 +45,11 @@ def take_census(
     if is_on_gpu(array):
         try:
             found = open_gpu_array(array, dtype=dtype, name=name)
-            return _finish(*_count_on_gpu(found, blocks), name=name, shape=found.shape)
+            tally, fetched = tally_pieces(found, found.layout, blocks=blocks)
+            note = f"counted on {found.title}"
+            if fetched:
+                note += f"; {fetched} of {found.pieces} pieces hold NaN or infinities, and were counted on the host"
+            return _finish(tally, (note,), name=name, shape=found.shape)
         except NoGpuError as error:
             notes = (f"counted on the host, from a copy: {error}",)
         array = copy_to_host(array, name=name, reason=notes[0])
@@ -58,20 +62,12 @@ def _finish(tally: Tally, notes: tuple[str, ...], *, name: str, shape: tuple[int
     return replace(census, findings=findings(census))
 
 
-def _count_on_gpu(array: GpuArray, blocks: BlockPlan | None) -> tuple[Tally, tuple[str, ...]]:
-    tally, fetched = tally_pieces(array, array.layout, blocks=blocks)
-    note = f"counted on {array.title}"
-    if fetched:
-        note += f"; {fetched} of {array.pieces} pieces hold NaN or infinities, and were counted on the host"
-    return tally, (note,)
-
-
 def _count_on_host(elements: _HostArray, blocks: BlockPlan | None) -> Tally:
     tally = Tally(elements.layout, chunk_elements=CHUNK_BYTES, blocks=blocks)
     for patterns in _chunks(elements):
         tally.add(patterns)
     if tally.uncounted:
-        tally.look_again(_chunks(elements))
+        tally.dominant.look_again(_chunks(elements))
     return tally
 
 

@@ -4,8 +4,7 @@ What the extremes of a chunk rule out is not looked for, so that a clean chunk c
 """
 
 import math
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,22 +49,6 @@ class ChunkCounts:
         self.small += other.small
 
 
-class ChunkCounter(Protocol):
-    """Counts chunks of one layout; scratch space is used again."""
-
-    def count(self, patterns: Patterns) -> ChunkCounts:
-        """Count a chunk that is not empty; it is not changed."""
-
-
-def counter_of(layout: Layout, chunk_elements: int) -> ChunkCounter:
-    """Return what counts chunks of up to `chunk_elements` elements of this layout."""
-    if isinstance(layout, FloatLayout):
-        return FloatCounter(layout, chunk_elements)
-    if isinstance(layout, IntegerLayout):
-        return IntegerCounter(layout, chunk_elements)
-    raise TypeError(f"no counter for {layout!r}")
-
-
 def counts_of_constant(layout: Layout, pattern: int, n: int) -> ChunkCounts:
     """Return the counts of `n` elements of one pattern."""
     value = layout.value(pattern)
@@ -89,7 +72,6 @@ class IntegerCounter:
     """Counts integers: extremes and zeros."""
 
     def __init__(self, layout: IntegerLayout, chunk_elements: int) -> None:
-        """Take the layout, and make the scratch space."""
         self._layout = layout
         self._flags: Flags = np.empty(chunk_elements, np.bool_)
 
@@ -97,7 +79,7 @@ class IntegerCounter:
         """Count a chunk that is not empty; it is not changed."""
         layout, n = self._layout, patterns.size
         values = _as_signed(patterns) if layout.signed else patterns
-        modulus = 1 << layout.width
+        modulus = 1 << layout.bits
         low, high = int(_MIN(values)) % modulus, int(_MAX(values)) % modulus
         if low == high:
             return ChunkCounts(n=n, constant=low)
@@ -124,7 +106,6 @@ class FloatCounter:
     """Counts floating-point elements, of any layout whose sign is the top bit of what it is stored in."""
 
     def __init__(self, layout: FloatLayout, chunk_elements: int) -> None:
-        """Take the layout, and make the scratch space."""
         self._layout = layout
         self._sign = layout.sign
         self._limit = layout.finite_limit
@@ -281,7 +262,10 @@ class FloatCounter:
         """
         sign, limit = self._sign, self._limit
         if self._minus_zero:
-            return self._beside_minus_zero(patterns, signs)
+            if not signs.negative_high:
+                return replace(signs, negative_low=_NONE_LOW, negative_high=_NONE_HIGH)
+            moved = np.subtract(patterns, sign + 1, out=self._scratch[: patterns.size])
+            return replace(signs, negative_low=int(_MIN(moved)) + 1)
         moved = np.subtract(patterns, limit, out=self._scratch[: patterns.size])
         ends: dict[str, int] = {}
         if signs.positive_low < limit:
@@ -292,16 +276,16 @@ class FloatCounter:
             ends |= {"negative_low": signs.negative_low, "negative_high": high}
         return _Signs(**ends)
 
-    def _beside_minus_zero(self, patterns: Patterns, signs: _Signs) -> _Signs:
-        positive = {"positive_low": signs.positive_low, "positive_high": signs.positive_high}
-        if not signs.negative_high:
-            return _Signs(**positive)
-        moved = np.subtract(patterns, self._sign + 1, out=self._scratch[: patterns.size])
-        return _Signs(negative_low=int(_MIN(moved)) + 1, negative_high=signs.negative_high, **positive)
-
     def _doubled(self, patterns: Patterns) -> Patterns:
         """Return the patterns without their signs, times two."""
         return np.add(patterns, patterns, out=self._scratch[: patterns.size])
+
+
+def counter_of(layout: Layout, chunk_elements: int) -> FloatCounter | IntegerCounter:
+    """Return what counts chunks of up to `chunk_elements` elements of this layout; scratch space is used again."""
+    if isinstance(layout, FloatLayout):
+        return FloatCounter(layout, chunk_elements)
+    return IntegerCounter(layout, chunk_elements)
 
 
 def _largest(layout: Layout, low: int, high: int) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from pooldiag.census.comparison_values import Values, common_type, decode, distances, nan_flags, relative, steps, zeros
 from pooldiag.census.elements import ElementReader, Patterns, as_stored
-from pooldiag.census.findings import Rule
+from pooldiag.census.findings import Rule, apply
 from pooldiag.census.layouts import ByteOrder, CensusError, FloatLayout, Layout
 from pooldiag.census.marks import Flags, Indices, flagged
 from pooldiag.model.comparisons import Comparison, Difference, LargestError, NanPlaces, Side
@@ -58,7 +58,9 @@ def compare(here: Operand, there: Operand, *, chunk_bytes: int = COMPARED_BYTES)
             tally.add(left[:both], right[:both], ours)
         ours += 0 if left is None else left.size
         theirs += 0 if right is None else right.size
-    return _finished(tally, _side(here, ours), _side(there, theirs))
+    comparison = tally.comparison(_side(here, ours), _side(there, theirs))
+    comparison = replace(comparison, notes=tuple(_notes(comparison)))
+    return replace(comparison, findings=apply(RULES, comparison))
 
 
 def _chunks(operand: Operand, elements: int) -> Iterator[Patterns]:
@@ -71,13 +73,6 @@ def _chunks(operand: Operand, elements: int) -> Iterator[Patterns]:
 
 def _side(operand: Operand, n: int) -> Side:
     return Side(path=operand.path, tensor=operand.tensor, dtype=operand.layout.name, shape=operand.shape, n=n)
-
-
-def _finished(tally: "_ComparisonTally", here: Side, there: Side) -> Comparison:
-    comparison = tally.comparison(here, there)
-    comparison = replace(comparison, notes=tuple(_notes(comparison)))
-    said = (rule.finding(comparison) for rule in RULES)
-    return replace(comparison, findings=tuple(finding for finding in said if finding is not None))
 
 
 def _notes(comparison: Comparison) -> Iterator[str]:
@@ -102,48 +97,15 @@ class _Pairs:
     there: Patterns
 
     def only(self, flags: Flags) -> "_Pairs":
-        """Return those that are flagged."""
         chosen = flags.nonzero()[0]
         if chosen.size == flags.size:
             return self
         return _Pairs(indices=self.indices.take(chosen), here=self.here.take(chosen), there=self.there.take(chosen))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Pair:
-    """One element of both sides."""
-
-    index: int
-    here: int
-    there: int
-
-
-@dataclass(slots=True, kw_only=True)
-class _Largest:
-    """The largest error so far, and where it is."""
-
-    error: float = 0
-    place: _Pair | None = None
-
-    def add(self, errors: Values, elements: _Pairs) -> None:
-        """Take over the largest of these errors, if it exceeds all before."""
-        if not errors.size:
-            return
-        first = int(errors.argmax())
-        error = errors[first].item()
-        if self.place is None or error > self.error:
-            self.error, self.place = error, _pair(elements, first)
-
-
-def _pair(elements: _Pairs, position: int) -> _Pair:
-    return _Pair(
-        index=int(elements.indices[position]), here=int(elements.here[position]), there=int(elements.there[position])
-    )
-
-
 @dataclass(slots=True, kw_only=True)
 class _Differences:
-    """Plain counts, and the first places."""
+    """Plain counts, the first places, and the largest errors so far."""
 
     n: int = 0
     bits: int = 0
@@ -158,24 +120,23 @@ class _Differences:
     infinity: int = 0
     zero_here: int = 0
     zero_there: int = 0
-    first_bits: _Pair | None = None
-    first: _Pair | None = None
+    first_bits: Difference | None = None
+    first: Difference | None = None
+    absolute: LargestError | None = None
+    relative: LargestError | None = None
+    ulps: LargestError | None = None
 
 
 class _ComparisonTally:
     """Compares chunks as they come."""
 
     def __init__(self, here: Layout, there: Layout, common: np.dtype[np.generic]) -> None:
-        """Take both layouts, and the type that holds the values of both."""
         self._named = (here, there)
         (self._here, shift), (self._there, other) = as_stored(here), as_stored(there)
         self._shifts = (shift, other)
         self._common = common
         self._alike = here == there
         self._sums = _Differences()
-        self._absolute = _Largest()
-        self._relative = _Largest()
-        self._ulps = _Largest()
 
     def add(self, here: Patterns, there: Patterns, offset: int) -> None:
         """Compare two chunks of one size that begin at `offset`."""
@@ -196,15 +157,14 @@ class _ComparisonTally:
         return equal
 
     def _values(self, patterns: Patterns, layout: Layout) -> Values:
-        values: Values = decode(patterns, layout).astype(self._common, copy=False)
-        return values
+        return decode(patterns, layout).astype(self._common, copy=False)
 
     def _add_differing(self, elements: _Pairs) -> None:
         """Take over elements whose bits differ, or, between two types, whose values do: NaN differ from all."""
         sums = self._sums
         if self._alike:
             sums.bits += elements.indices.size
-            sums.first_bits = sums.first_bits or _pair(elements, 0)
+            sums.first_bits = sums.first_bits or self._difference(elements, 0)
         nan_here, nan_there = nan_flags(elements.here, self._here), nan_flags(elements.there, self._there)
         parts = [elements]
         if nan_here is not None or nan_there is not None:
@@ -217,7 +177,7 @@ class _ComparisonTally:
         parts[-1] = self._unequal(parts[-1])
         self._add_numbers(parts[-1])
         if sums.first is None:
-            firsts = [_pair(part, 0) for part in parts if part.indices.size]
+            firsts = [self._difference(part, 0) for part in parts if part.indices.size]
             sums.first = min(firsts, key=lambda place: place.index, default=None)
 
     def _add_nan(self, here_only: _Pairs, there_only: _Pairs) -> None:
@@ -250,23 +210,30 @@ class _ComparisonTally:
         sums.zero_here += zeros(unequal.here, self._here)
         sums.zero_there += zeros(unequal.there, self._there)
         if self._alike and isinstance(self._here, FloatLayout):
-            self._ulps.add(steps(unequal.here, unequal.there, self._here, self._shifts[0]), unequal)
+            ulps = steps(unequal.here, unequal.there, self._here, self._shifts[0])
+            sums.ulps = self._larger(sums.ulps, ulps, unequal)
         here, there = self._values(unequal.here, self._here), self._values(unequal.there, self._there)
         if here.dtype == np.float64:
             finite = np.isfinite(here) & np.isfinite(there)
             if not finite.all():
                 sums.infinity += finite.size - int(np.count_nonzero(finite))
                 unequal, here, there = unequal.only(finite), here[finite], there[finite]
-        self._add_errors(unequal, here, there)
-
-    def _add_errors(self, unequal: _Pairs, here: Values, there: Values) -> None:
         absolute = distances(here, there)
-        self._absolute.add(absolute, unequal)
+        sums.absolute = self._larger(sums.absolute, absolute, unequal)
         divisible = there != 0
         if not divisible.all():
             unequal = unequal.only(divisible)
             here, there, absolute = here[divisible], there[divisible], absolute[divisible]
-        self._relative.add(relative(here, there, absolute), unequal)
+        sums.relative = self._larger(sums.relative, relative(here, there, absolute), unequal)
+
+    def _larger(self, known: LargestError | None, errors: Values, elements: _Pairs) -> LargestError | None:
+        """Return the largest of these errors, if it exceeds all before."""
+        if errors.size:
+            place = int(errors.argmax())
+            error = errors[place].item()
+            if known is None or error > known.error:
+                return LargestError(error=error, at=self._difference(elements, place))
+        return known
 
     def comparison(self, here: Side, there: Side) -> Comparison:
         """Return what was found, without findings and notes."""
@@ -279,8 +246,8 @@ class _ComparisonTally:
             bit_different=sums.bits if bits else None,
             nan_bits_different=sums.nan_bits if bits else None,
             zero_sign_different=sums.zero_sign if bits else None,
-            first=self._difference(sums.first),
-            first_bits=self._difference(sums.first_bits),
+            first=sums.first,
+            first_bits=sums.first_bits,
             nan=NanPlaces(
                 both=sums.nan_here - sums.nan_here_only,
                 here_only=sums.nan_here_only,
@@ -291,23 +258,18 @@ class _ComparisonTally:
             infinity_different=sums.infinity,
             zero_here=sums.zero_here,
             zero_there=sums.zero_there,
-            absolute=self._error(self._absolute),
-            relative=self._error(self._relative),
-            ulps=self._error(self._ulps),
+            absolute=sums.absolute,
+            relative=sums.relative,
+            ulps=sums.ulps,
         )
 
-    def _error(self, largest: _Largest) -> LargestError | None:
-        at = self._difference(largest.place)
-        return None if at is None else LargestError(error=largest.error, at=at)
-
-    def _difference(self, place: _Pair | None) -> Difference | None:
-        if place is None:
-            return None
+    def _difference(self, elements: _Pairs, place: int) -> Difference:
         here, there = (
-            Element(value=layout.value(pattern >> shift), bits=layout.text(pattern >> shift))
-            for layout, pattern, shift in zip(self._named, (place.here, place.there), self._shifts, strict=True)
+            Element(value=layout.value(pattern), bits=layout.text(pattern))
+            for layout, patterns, shift in zip(self._named, (elements.here, elements.there), self._shifts, strict=True)
+            for pattern in [int(patterns[place]) >> shift]
         )
-        return Difference(index=place.index, here=here, there=there)
+        return Difference(index=int(elements.indices[place]), here=here, there=there)
 
 
 def _equal(here: Patterns, there: Patterns) -> bool:

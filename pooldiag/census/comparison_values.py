@@ -21,7 +21,7 @@ _NATIVE = {(11, 52): "=f8", (8, 23): "=f4", (5, 10): "=f2"}
 def common_type(here: Layout, there: Layout) -> np.dtype[np.generic] | None:
     """Return the type of NumPy that holds every value of both exactly; None if there is none."""
     found = np.result_type(_own_type(here), _own_type(there))
-    wide = [each for each in (here, there) if isinstance(each, IntegerLayout) and each.width > _EXACT_BITS]
+    wide = [each for each in (here, there) if isinstance(each, IntegerLayout) and each.bits > _EXACT_BITS]
     return None if wide and found == _F64 else found
 
 
@@ -34,13 +34,9 @@ def _own_type(layout: Layout) -> np.dtype[np.generic]:
 def decode(patterns: Patterns, layout: Layout) -> Values:
     """Return the values: f64, or integers of the layout's own size."""
     if isinstance(layout, IntegerLayout):
-        integers: NDArray[np.integer] = patterns.view(_own_type(layout))
-        return integers
-    if not isinstance(layout, FloatLayout):
-        raise TypeError(f"no values of {layout!r}")
+        return patterns.view(_own_type(layout))
     if patterns.itemsize == 1:
-        looked_up: Values = _table(layout).take(patterns)
-        return looked_up
+        return _table(layout).take(patterns)
     if native := _NATIVE.get((layout.exponent_bits, layout.fraction_bits)):
         return patterns.view(native).astype(np.float64, copy=False)
     # A bf16 is the upper half of an f32.

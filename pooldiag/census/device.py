@@ -4,9 +4,10 @@ Nothing here touches the GPU, or imports CuPy, before an array asks for it.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from importlib import import_module
 from importlib.resources import files
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Protocol
 
 import numpy as np
@@ -14,11 +15,18 @@ from numpy.typing import NDArray
 
 from pooldiag.census.dlpack import AsUnsigned, Exporter
 from pooldiag.census.elements import Patterns
-from pooldiag.census.layouts import CensusError, Layout, find_layout
-from pooldiag.census.pieces import ROW, ROW_FIELDS, kernel_layout
+from pooldiag.census.layouts import CensusError, FloatLayout, Layout, Specials, find_layout
 from pooldiag.errors import UsageError
 
 THREADS = 256  # as in kernel.cu
+# The fields of `struct Row` in kernel.cu, in order.
+ROW_FIELDS = (
+    *("special", "zero", "negative_zero", "small", "lowest_word", "highest_word"),
+    *("lowest", "lowest_place", "highest", "highest_place", "largest", "largest_place"),
+)
+ROW = np.dtype([(field, np.uint64) for field in ROW_FIELDS])
+# `enum Kind` in kernel.cu.
+FLOAT, MINUS_ZERO_IS_NAN, UNSIGNED, SIGNED = range(4)
 _SAMPLE = 4096
 _CUDA_DEVICES = frozenset({2, 13})  # kDLCUDA, and memory that CUDA manages
 _AT_A_TIME = 2**26  # elements that are compared at a time: a flag each on the device
@@ -28,14 +36,10 @@ class NoGpuError(Exception):
     """An array cannot be counted on its GPU: which step failed, and how."""
 
 
-class _Device(Protocol):
+class _Device(AbstractContextManager[object], Protocol):
     """A device: the current one within a `with`."""
 
     id: int
-
-    def __enter__(self) -> object: ...
-
-    def __exit__(self, *error: object) -> object: ...
 
 
 class DeviceArray(Protocol):
@@ -62,6 +66,17 @@ def kernel_source() -> str:
 def kernel_options(item_bytes: int) -> tuple[str, ...]:
     """Return the options that NVRTC compiles the kernel with, for elements of this size."""
     return (f"-DBITS={8 * item_bytes}",)
+
+
+def kernel_layout(layout: Layout) -> tuple[int, int, int, int, int, int]:
+    """Return what the kernel wants to know of a layout: sign, magnitudes, special, normal, has_special, kind."""
+    if isinstance(layout, FloatLayout):
+        has_special = layout.specials in {Specials.IEEE, Specials.ALL_ONES}
+        kind = MINUS_ZERO_IS_NAN if layout.specials is Specials.MINUS_ZERO else FLOAT
+        limit = layout.finite_limit if has_special else 0
+        return layout.sign, layout.magnitudes, limit, layout.smallest_normal, int(has_special), kind
+    sign = 1 << (layout.bits - 1) if layout.signed else 0
+    return sign, (1 << layout.bits) - 1, 0, 0, 0, SIGNED if layout.signed else UNSIGNED
 
 
 def is_on_gpu(array: object) -> bool:
@@ -95,7 +110,8 @@ def open_gpu_array(array: object, *, dtype: str | None, name: str) -> "GpuArray"
     if typestr[0] == ">" or typestr[1] == "c":
         raise NoGpuError(f"elements of type {typestr} are counted on the host only")
     own = str(getattr(array, "dtype", "")) or np.dtype(typestr).name
-    relabelled = _Relabelled(array, {**interface, "typestr": f"<u{typestr[2:]}"})
+    unsigned_interface = {**interface, "typestr": f"<u{typestr[2:]}"}
+    relabelled = SimpleNamespace(kept=array, __cuda_array_interface__=unsigned_interface)  # which keeps it alive
     return _opened(cupy, lambda: cupy.asarray(relabelled), lambda: dtype or own, name=name)
 
 
@@ -122,7 +138,6 @@ class GpuArray:
     """The bits of an array on a GPU, in row-major order."""
 
     def __init__(self, cupy: ModuleType, bits: DeviceArray, layout: Layout, *, name: str) -> None:
-        """Take an array of unsigned integers."""
         self._cupy = cupy
         self._flat: DeviceArray = cupy.ascontiguousarray(bits).reshape(-1)
         self.shape = tuple(bits.shape)
@@ -170,14 +185,6 @@ class GpuArray:
             count += int(hits.sum())
             pages += int(hits[: whole * page_elements].reshape(whole, page_elements).all(axis=1).sum())
         return count, pages
-
-
-class _Relabelled:
-    """Shows an array on a GPU as one of another type of the same size, and keeps it alive."""
-
-    def __init__(self, array: object, interface: Mapping[str, object]) -> None:
-        self._array = array
-        self.__cuda_array_interface__ = interface
 
 
 def _opened(cupy: ModuleType, take: Callable[[], DeviceArray], dtype: Callable[[], str], *, name: str) -> GpuArray:

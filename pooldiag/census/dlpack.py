@@ -8,7 +8,7 @@ import ctypes
 from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
-from pooldiag.census.layouts import CensusError, Layout, find_layout
+from pooldiag.census.layouts import CensusError
 
 CPU_DEVICES = frozenset({1, 3, 11})  # kDLCPU, and host memory that is pinned for CUDA or ROCm
 
@@ -31,8 +31,6 @@ _TYPES: Mapping[tuple[int, int], str] = {
 
 
 class _DLTensor(ctypes.Structure):
-    """DLTensor."""
-
     _fields_ = (
         ("data", ctypes.c_void_p),
         ("device_type", ctypes.c_int32),
@@ -72,18 +70,12 @@ class Exporter(Protocol):
 
 
 class AsUnsigned:
-    """Exports another's array as unsigned integers; `layout` says, once it was exported, what they are."""
+    """Exports another's array as unsigned integers; `dtype` says, once it was exported, of what layout they are."""
 
     def __init__(self, exporter: Exporter, *, name: str) -> None:
-        """Take the array, and what to call it in an error."""
         self._exporter = exporter
         self._name = name
-        self.layout: Layout | None = None
-
-    @property
-    def dtype(self) -> str:
-        """What they are, by the name of the layout; empty before it was exported."""
-        return "" if self.layout is None else self.layout.name
+        self.dtype = ""
 
     def __dlpack__(self, **options: object) -> object:
         """Return the other's capsule, with the type changed."""
@@ -95,12 +87,11 @@ class AsUnsigned:
                 f"{self._name}: DLPack type {tensor.code} of {tensor.bits} bits times {tensor.lanes} is not known",
                 hint="view it as unsigned integers of the same size, and name its type: dtype='e2m1'",
             )
-        self.layout = find_layout(wanted)
+        self.dtype = wanted
         tensor.code = _UNSIGNED
         return capsule
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Return the other's device."""
         return self._exporter.__dlpack_device__()
 
 

@@ -22,7 +22,6 @@ class ElementReader:
     def __init__(
         self, layout: Layout, *, path: str, byte_order: ByteOrder = "little", chunk_bytes: int = CHUNK_BYTES
     ) -> None:
-        """Take what every reading of the file has in common."""
         self._layout = layout
         self._path = path
         self._swapped = byte_order != sys.byteorder and layout.item_bytes > 1
@@ -50,22 +49,18 @@ class ElementReader:
             if seen is not None:
                 seen(data)
             yield self._patterns(data, None if count is None else count - (total - len(data)) * self._layout.per_item)
-        self._check_end(total, wanted, count)
+        if wanted is not None and total < wanted:
+            raise CensusError(
+                f"{self._path}: ends after {total} bytes, {count} {self._layout.name} elements are {wanted}",
+                hint="was it cut while it was written, or is its shape another?",
+            )
+        check_whole(self._layout, total, path=self._path)
 
     def _patterns(self, data: memoryview, count: int | None) -> Patterns:
         patterns: Patterns = np.frombuffer(data, self._dtype)
         if self._layout.per_item > 1:
             return upper_halves(patterns)[:count]
         return patterns.byteswap(inplace=True) if self._swapped else patterns
-
-    def _check_end(self, total: int, wanted: int | None, count: int | None) -> None:
-        layout = self._layout
-        if wanted is not None and total < wanted:
-            raise CensusError(
-                f"{self._path}: ends after {total} bytes, {count} {layout.name} elements are {wanted}",
-                hint="was it cut while it was written, or is its shape another?",
-            )
-        check_whole(layout, total, path=self._path)
 
 
 def _fill(read: Callable[[memoryview], int], room: memoryview) -> int:

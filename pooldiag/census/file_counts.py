@@ -42,6 +42,6 @@ def take_census(  # noqa: PLR0913 - what to count, and one option for each thing
         tally.add(patterns)
     if start is not None and tally.uncounted:
         file.seek(start)
-        tally.look_again(reader.chunks(file, count=tally.uncounted))
+        tally.dominant.look_again(reader.chunks(file, count=tally.uncounted))
     census = replace(tally.census(path), sha256=digest.hexdigest() if sha256 else "")
     return replace(census, findings=findings(census))

@@ -1,12 +1,12 @@
 """What a census says about where its values come from: rules as data, each with its source and its limits."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, TypeVar
 
 from pooldiag.census.fills import maker_of
-from pooldiag.census.layouts import LAYOUTS, FloatLayout
+from pooldiag.census.layouts import LAYOUTS, FloatLayout, Layout
 from pooldiag.model.counts import PAGE_BYTES, Census, Finding, PatternCount
 from pooldiag.model.words import count
 
@@ -33,6 +33,9 @@ _CHANCE = 1e-6
 _ALIGNED = 64  # elements
 _UNTYPED = {"raw", "array"}  # formats of which the user says what type they are of, or can
 _NARROW = 2  # bytes of a type of which a repeated byte is a number like others
+_LONG_FILL = "so memory that was never written, or freed"
+_SHORT_FILL = "or a value"
+_VALUE = "or a value like any other"
 _LAUNDERED = 100  # -0.0 is many from one element in so many
 
 
@@ -47,13 +50,14 @@ class Rule(Generic[_T]):
     read: Callable[[_T], str | None]
     other_type: bool = False  # it says that the elements are of another type than they are read as
 
-    def finding(self, subject: _T) -> Finding | None:
-        """Apply the rule: what is seen, and at once what it does not say."""
-        if (seen := self.read(subject)) is None:
-            return None
-        return Finding(
-            rule=self.name, text=f"{seen}. {self.limits}", confidence=self.confidence, provenance=self.provenance
-        )
+
+def apply(rules: Iterable[Rule[_T]], subject: _T) -> tuple[Finding, ...]:
+    """Apply every rule: what is seen, and at once what it does not say."""
+    return tuple(
+        Finding(rule=rule.name, text=f"{seen}. {rule.limits}", confidence=rule.confidence, provenance=rule.provenance)
+        for rule in rules
+        if (seen := rule.read(subject)) is not None
+    )
 
 
 def _layout(census: Census) -> FloatLayout | None:
@@ -74,7 +78,7 @@ def _everywhere(census: Census) -> str | None:
 def _uniform_nan(census: Census) -> str | None:
     if census.n < _MANY_ELEMENTS or (bits := _everywhere(census)) is None:
         return None
-    if _fill(census, long=True) or _fill(census, long=False):
+    if _fill(census, meaning=_LONG_FILL) or _fill(census, meaning=_SHORT_FILL):
         return None  # memory that was never written, and not raw garbage, would contradict each other
     return (
         f"all {census.n} elements are NaN with one pattern, {bits}: computed from a contaminated input and spread"
@@ -100,12 +104,9 @@ def _known_nan(census: Census, *, patterns: Mapping[str, str], words: str) -> st
 
 
 def _all_ones_nan(census: Census) -> str | None:
+    words = "what torch's and OpenVINO's vectorised casts from f32 to bf16 on the CPU write for any NaN; or"
     widened = "" if census.dtype == "bf16" else ", bf16 0xffff widened"
-    words = (
-        f"{widened}: what torch's and OpenVINO's vectorised casts from f32 to bf16 on the CPU write for any NaN; or"
-        " bytes filled with 0xff"
-    )
-    return _known_nan(census, patterns=_ALL_ONES_BF16, words=words)
+    return _known_nan(census, patterns=_ALL_ONES_BF16, words=f"{widened}: {words} bytes filled with 0xff")
 
 
 def _layout_with_nan(census: Census, *, small: bool) -> FloatLayout | None:
@@ -165,7 +166,7 @@ def _wider_type(census: Census, *, small: bool) -> str | None:
     classes = _classes(census, period)
     return (
         f"{census.nan} of {census.n} elements ({_percent(census.nan / census.n)}) are NaN, and their indices modulo"
-        f" {period} are {_listed(place for place, nan in enumerate(classes) if nan)} only: the lower bits of a"
+        f" {period} are {_numbers(place for place, nan in enumerate(classes) if nan)} only: the lower bits of a"
         f" wider type look like this. {_advice(census, layout, period)}"
     )
 
@@ -193,17 +194,13 @@ def _classes(census: Census, period: int) -> list[int]:
 
 def _advice(census: Census, layout: FloatLayout, period: int) -> str:
     """Say what to do: read a file as the wider type, or, where the file says its type itself, doubt what wrote it."""
-    wider = _wider(layout, period)
+    wider = {16: "bf16, f16 or i16", 32: "f32 or i32", 64: "f64 or i64"}[layout.bits * period]
     if census.format in _UNTYPED:
         return f"Try {wider}"
     return f"But {census.format} says itself of what type it is: if this is right, its writer took {wider} for it"
 
 
-def _wider(layout: FloatLayout, period: int) -> str:
-    return {16: "bf16, f16 or i16", 32: "f32 or i32", 64: "f64 or i64"}[layout.bits * period]
-
-
-def _listed(numbers: Iterable[int]) -> str:
+def _numbers(numbers: Iterable[int]) -> str:
     return ", ".join(map(str, numbers))
 
 
@@ -217,7 +214,7 @@ def _strided_nan(census: Census) -> str | None:
         filled = [place for place, nan in enumerate(_classes(census, period)) if nan == sizes[place]]
         if sum(sizes[place] for place in filled) == census.nan:
             return (
-                f"every element whose index modulo {period} is {_listed(filled)} is NaN, and no other: NaN of a wider"
+                f"every element whose index modulo {period} is {_numbers(filled)} is NaN, and no other: NaN of a wider"
                 f" type look like this. {_advice(census, layout, period)}"
             )
     return None
@@ -268,43 +265,31 @@ def _overflow(census: Census) -> str | None:
     )
 
 
-def _fill(census: Census, *, long: bool) -> str | None:
-    """See a fill with what is not an ordinary value of the type, of more than a page or of less."""
-    layout, dominant = _layout(census), census.dominant
-    if layout is None or layout.item_bytes == 1 or dominant is None or _is_ordinary(census, dominant):
-        return None  # of one byte: so few patterns are NaN that every maker's is a fill's too
-    if dominant.bits == _ALL_ONES_BF16.get(census.dtype):
-        return None  # a cast writes it as well: all-ones-nan says so
-    if (_solid_bytes(census, dominant) > PAGE_BYTES) is not long:
+def _fill(census: Census, *, meaning: str) -> str | None:
+    """See a fill that means this: of more than a page, of less, or with what is an ordinary value of the type."""
+    layout, dominant = LAYOUTS.get(census.dtype), census.dominant
+    if layout is None or dominant is None or dominant.count < _MANY_ELEMENTS:
         return None
-    return _fill_words(census, dominant, "so memory that was never written, or freed" if long else "or a value")
-
-
-def _fill_of_values(census: Census) -> str | None:
-    dominant = census.dominant
-    if dominant is None or not _is_ordinary(census, dominant):
-        return None
-    return _fill_words(census, dominant, "or a value like any other")
-
-
-def _is_ordinary(census: Census, dominant: PatternCount) -> bool:
-    """Say whether a pattern is what programs compute, too: in a narrow type any number is."""
-    layout, pattern = LAYOUTS.get(census.dtype), int(dominant.bits, 16)
-    if not isinstance(layout, FloatLayout):
-        return layout is not None
-    return layout.item_bytes <= _NARROW and not layout.is_nan(pattern)
-
-
-def _fill_words(census: Census, dominant: PatternCount, meaning: str) -> str | None:
-    layout = LAYOUTS[census.dtype]
     maker = maker_of(int(dominant.bits, 16), bits=layout.bits, dtype=census.dtype)
     solid = _solid_bytes(census, dominant)
-    if maker is None or not solid or dominant.count < _MANY_ELEMENTS:
+    if maker is None or not solid or _meaning(census, layout, dominant) != meaning:
         return None
     return (
         f"{dominant.count} of {census.n} elements are {dominant.bits}, {solid} bytes of them without a gap: {maker},"
         f" {meaning}"
     )
+
+
+def _meaning(census: Census, layout: Layout, dominant: PatternCount) -> str | None:
+    """Say what it means if a pattern fills memory; None where other rules say what it is."""
+    ordinary = not isinstance(layout, FloatLayout) or layout.item_bytes <= _NARROW
+    if ordinary and not layout.is_nan(int(dominant.bits, 16)):
+        return _VALUE  # programs compute it, too: in a narrow type any number
+    if layout.item_bytes == 1:
+        return None  # so few patterns are NaN that every maker's is a fill's too
+    if dominant.bits == _ALL_ONES_BF16.get(census.dtype):
+        return None  # a cast writes it as well: all-ones-nan says so
+    return _LONG_FILL if _solid_bytes(census, dominant) > PAGE_BYTES else _SHORT_FILL
 
 
 def _solid_bytes(census: Census, dominant: PatternCount) -> int:
@@ -335,7 +320,30 @@ def _laundered(census: Census) -> str | None:
 
 _LITERALS = "Arm ARM (FPDefaultNaN), RISC-V F chapter; literals of C, Python, NumPy and torch, measured"
 _SHAPES = "4 million normal numbers read as other types, measured; random bytes by arithmetic"
+_SMALL_TYPE = "medium: the type has few NaN patterns, and casts make them too"
 
+_RAW_BYTES: Rule[Census] = Rule(
+    name="raw-bytes",
+    confidence="high",
+    provenance=_SHAPES,
+    limits="Which of these it is, the counts do not say",
+    read=partial(_raw_bytes, small=False),
+    other_type=True,
+)
+_WIDER_TYPE = replace(
+    _RAW_BYTES,
+    name="wider-type",
+    confidence="very high",
+    limits="Which wider type it is, the values under it have to confirm",
+    read=partial(_wider_type, small=False),
+)
+_FILL: Rule[Census] = Rule(
+    name="fill",
+    confidence="high",
+    provenance="sources and manuals of the allocators named",
+    limits="A program may write the same bytes on purpose",
+    read=partial(_fill, meaning=_LONG_FILL),
+)
 # R13, other bits at the same place in a reference, is a rule over a comparison, and stands beside that.
 RULES: tuple[Rule[Census], ...] = (
     Rule(
@@ -397,38 +405,10 @@ RULES: tuple[Rule[Census], ...] = (
         limits="A fill would show as 0xff in neighbouring tensors of other types too: look at those",
         read=_all_ones_nan,
     ),
-    Rule(
-        name="raw-bytes",
-        confidence="high",
-        provenance=_SHAPES,
-        limits="Which of these it is, the counts do not say",
-        read=partial(_raw_bytes, small=False),
-        other_type=True,
-    ),
-    Rule(
-        name="raw-bytes-small-type",
-        confidence="medium: the type has few NaN patterns, and casts make them too",
-        provenance=_SHAPES,
-        limits="Which of these it is, the counts do not say",
-        read=partial(_raw_bytes, small=True),
-        other_type=True,
-    ),
-    Rule(
-        name="wider-type",
-        confidence="very high",
-        provenance=_SHAPES,
-        limits="Which wider type it is, the values under it have to confirm",
-        read=partial(_wider_type, small=False),
-        other_type=True,
-    ),
-    Rule(
-        name="wider-small-type",
-        confidence="medium: the type has few NaN patterns, and casts make them too",
-        provenance=_SHAPES,
-        limits="Which wider type it is, the values under it have to confirm",
-        read=partial(_wider_type, small=True),
-        other_type=True,
-    ),
+    _RAW_BYTES,
+    replace(_RAW_BYTES, name="raw-bytes-small-type", confidence=_SMALL_TYPE, read=partial(_raw_bytes, small=True)),
+    _WIDER_TYPE,
+    replace(_WIDER_TYPE, name="wider-small-type", confidence=_SMALL_TYPE, read=partial(_wider_type, small=True)),
     Rule(
         name="strided-nan",
         confidence="medium",
@@ -458,26 +438,14 @@ RULES: tuple[Rule[Census], ...] = (
         limits="Infinities and NaN may have separate causes",
         read=_overflow,
     ),
-    Rule(
-        name="fill",
-        confidence="high",
-        provenance="sources and manuals of the allocators named",
-        limits="A program may write the same bytes on purpose",
-        read=partial(_fill, long=True),
-    ),
-    Rule(
-        name="short-fill",
-        confidence="low: it is 4 KiB or less",
-        provenance="sources and manuals of the allocators named",
-        limits="A program may write the same bytes on purpose",
-        read=partial(_fill, long=False),
-    ),
-    Rule(
+    _FILL,
+    replace(_FILL, name="short-fill", confidence="low: it is 4 KiB or less", read=partial(_fill, meaning=_SHORT_FILL)),
+    replace(
+        _FILL,
         name="fill-or-value",
         confidence="low: in this type the pattern is an ordinary value too",
-        provenance="sources and manuals of the allocators named",
         limits="A program may write the same value on purpose",
-        read=_fill_of_values,
+        read=partial(_fill, meaning=_VALUE),
     ),
     Rule(
         name="zeros",
@@ -501,5 +469,4 @@ OTHER_TYPE = frozenset(rule.name for rule in RULES if rule.other_type)
 
 def findings(census: Census) -> tuple[Finding, ...]:
     """Apply every rule."""
-    said = (rule.finding(census) for rule in RULES)
-    return tuple(finding for finding in said if finding is not None)
+    return apply(RULES, census)

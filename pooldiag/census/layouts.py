@@ -1,7 +1,6 @@
 """Element types as data: where sign, exponent and fraction stand, and which patterns are not finite numbers."""
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -27,15 +26,11 @@ class Specials(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout(ABC):
+class _Sized:
     """An element type. A pattern is the element's bits as an unsigned number; one below a byte stands alone in it."""
 
     name: str
-
-    @property
-    @abstractmethod
-    def bits(self) -> int:
-        """All bits of one element, the sign too."""
+    bits: int  # all of one element, the sign too
 
     @property
     def item_bytes(self) -> int:
@@ -55,25 +50,9 @@ class Layout(ABC):
         """Write a pattern as wide as the type: `0x7fff`."""
         return f"0x{pattern:0{self.bits // 4}x}"
 
-    @abstractmethod
-    def value(self, pattern: int) -> float:
-        """Decode a pattern, exactly: an integer type gives an int."""
-
-    @abstractmethod
-    def key(self, pattern: int) -> int:
-        """Return a number that orders the patterns of finite elements by value, -0.0 before 0.0."""
-
-    @abstractmethod
-    def magnitude(self, pattern: int) -> int:
-        """Return a number that orders the patterns of finite elements by absolute value."""
-
-    def is_nan(self, pattern: int) -> bool:
-        """Say whether a pattern is a NaN."""
-        return math.isnan(self.value(pattern))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FloatLayout(Layout):
+class FloatLayout(_Sized):
     """A floating-point type: sign (if it has one), exponent, fraction, from the top bit down."""
 
     exponent_bits: int
@@ -82,18 +61,14 @@ class FloatLayout(Layout):
     extra_bias: int = 0
     signed: bool = True  # an unsigned one is a scale: neither zero nor subnormals
     # Made of the above once, because they are asked for often.
+    bits: int = field(init=False)
     sign: int = field(init=False)  # the sign bit, alone the pattern of -0.0; 0 in a type without one
     magnitudes: int = field(init=False)  # all bits but the sign
 
     def __post_init__(self) -> None:
-        """Make the masks."""
+        object.__setattr__(self, "bits", self.signed + self.exponent_bits + self.fraction_bits)
         object.__setattr__(self, "sign", 1 << (self.bits - 1) if self.signed else 0)
         object.__setattr__(self, "magnitudes", (1 << (self.bits - self.signed)) - 1)
-
-    @property
-    def bits(self) -> int:
-        """All bits of one element, the sign too."""
-        return self.signed + self.exponent_bits + self.fraction_bits
 
     @property
     def infinity(self) -> int | None:
@@ -119,15 +94,10 @@ class FloatLayout(Layout):
     @property
     def nan_patterns(self) -> int:
         """How many patterns are NaN."""
-        match self.specials:
-            case Specials.IEEE:
-                return 2 * ((1 << self.fraction_bits) - 1)
-            case Specials.ALL_ONES:
-                return 1 + self.signed
-            case Specials.MINUS_ZERO:
-                return 1
-            case Specials.NONE:
-                return 0
+        if self.specials is Specials.MINUS_ZERO:
+            return 1
+        beyond = self.magnitudes + 1 - self.finite_limit - (self.infinity is not None)
+        return beyond * (1 + self.signed)
 
     @property
     def quiet(self) -> int:
@@ -160,25 +130,23 @@ class FloatLayout(Layout):
         return ~(pattern & self.magnitudes) if pattern & self.sign else pattern
 
     def magnitude(self, pattern: int) -> int:
-        """Return the pattern without its sign."""
+        """Return the pattern without its sign: it orders those of finite elements by absolute value."""
         return pattern & self.magnitudes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IntegerLayout(Layout):
+class IntegerLayout(_Sized):
     """An integer type: two's complement if it is signed."""
 
-    width: int
     signed: bool
 
-    @property
-    def bits(self) -> int:
-        """All bits of one element."""
-        return self.width
+    def is_nan(self, _: int) -> bool:
+        """Say whether a pattern is a NaN."""
+        return False
 
     def value(self, pattern: int) -> int:
         """Decode a pattern, exactly."""
-        return pattern - (1 << self.width) if self.signed and pattern >> (self.width - 1) else pattern
+        return pattern - (1 << self.bits) if self.signed and pattern >> (self.bits - 1) else pattern
 
     def key(self, pattern: int) -> int:
         """Return the value: it orders itself."""
@@ -189,30 +157,23 @@ class IntegerLayout(Layout):
         return abs(self.value(pattern))
 
 
-LAYOUTS: Mapping[str, Layout] = {
-    layout.name: layout
-    for layout in (
-        FloatLayout(name="f64", exponent_bits=11, fraction_bits=52),
-        FloatLayout(name="f32", exponent_bits=8, fraction_bits=23),
-        FloatLayout(name="f16", exponent_bits=5, fraction_bits=10),
-        FloatLayout(name="bf16", exponent_bits=8, fraction_bits=7),
-        FloatLayout(name="e4m3fn", exponent_bits=4, fraction_bits=3, specials=Specials.ALL_ONES),
-        FloatLayout(name="e4m3fnuz", exponent_bits=4, fraction_bits=3, specials=Specials.MINUS_ZERO, extra_bias=1),
-        FloatLayout(name="e5m2", exponent_bits=5, fraction_bits=2),
-        FloatLayout(name="e5m2fnuz", exponent_bits=5, fraction_bits=2, specials=Specials.MINUS_ZERO, extra_bias=1),
-        FloatLayout(name="e8m0", exponent_bits=8, fraction_bits=0, specials=Specials.ALL_ONES, signed=False),
-        FloatLayout(name="e2m1", exponent_bits=2, fraction_bits=1, specials=Specials.NONE),
-        IntegerLayout(name="i8", width=8, signed=True),
-        IntegerLayout(name="u8", width=8, signed=False),
-        IntegerLayout(name="i16", width=16, signed=True),
-        IntegerLayout(name="u16", width=16, signed=False),
-        IntegerLayout(name="i32", width=32, signed=True),
-        IntegerLayout(name="u32", width=32, signed=False),
-        IntegerLayout(name="i64", width=64, signed=True),
-        IntegerLayout(name="u64", width=64, signed=False),
-        IntegerLayout(name="bool", width=8, signed=False),
-    )
-}
+Layout: TypeAlias = FloatLayout | IntegerLayout
+
+_ALL: tuple[Layout, ...] = (
+    FloatLayout(name="f64", exponent_bits=11, fraction_bits=52),
+    FloatLayout(name="f32", exponent_bits=8, fraction_bits=23),
+    FloatLayout(name="f16", exponent_bits=5, fraction_bits=10),
+    FloatLayout(name="bf16", exponent_bits=8, fraction_bits=7),
+    FloatLayout(name="e4m3fn", exponent_bits=4, fraction_bits=3, specials=Specials.ALL_ONES),
+    FloatLayout(name="e4m3fnuz", exponent_bits=4, fraction_bits=3, specials=Specials.MINUS_ZERO, extra_bias=1),
+    FloatLayout(name="e5m2", exponent_bits=5, fraction_bits=2),
+    FloatLayout(name="e5m2fnuz", exponent_bits=5, fraction_bits=2, specials=Specials.MINUS_ZERO, extra_bias=1),
+    FloatLayout(name="e8m0", exponent_bits=8, fraction_bits=0, specials=Specials.ALL_ONES, signed=False),
+    FloatLayout(name="e2m1", exponent_bits=2, fraction_bits=1, specials=Specials.NONE),
+    *(IntegerLayout(name=f"{sign}{bits}", bits=bits, signed=sign == "i") for bits in (8, 16, 32, 64) for sign in "iu"),
+    IntegerLayout(name="bool", bits=8, signed=False),
+)
+LAYOUTS: Mapping[str, Layout] = {layout.name: layout for layout in _ALL}
 
 # What else people and libraries call them. `fp8` and `int4` name no one layout, so they are not here.
 _ALSO: Mapping[str, str] = {

@@ -29,7 +29,6 @@ class PatternTable:
     """
 
     def __init__(self, layout: Layout) -> None:
-        """Take the layout whose patterns come."""
         self._narrow = layout.bits <= _NARROW_BITS
         self._quiet = layout.quiet if isinstance(layout, FloatLayout) else 0
         self._patterns: NDArray[np.uint64] = np.empty(0, np.uint64)
@@ -135,12 +134,6 @@ class Followed:
         if whole > 0:
             self.pages += int(np.count_nonzero(found[start : start + whole * page].reshape(whole, page).all(axis=1)))
 
-    def look_at_constant(self, pattern: int, n: int, offset: int, page: int) -> None:
-        """Count the pattern in a chunk that holds nothing but `pattern`."""
-        if pattern == self.pattern:
-            self.count += n
-            self.pages += max(0, (n - -offset % page) // page)
-
 
 class DominantSearch:
     """Finds patterns that one element in eight has, in one reading.
@@ -151,7 +144,6 @@ class DominantSearch:
     """
 
     def __init__(self, is_known: Callable[[int], bool]) -> None:
-        """Take what says that a pattern is counted elsewhere."""
         self._is_known = is_known
         self._followed: dict[int, Followed] = {}
 
@@ -167,18 +159,19 @@ class DominantSearch:
     def add_constant(self, pattern: int, n: int, *, offset: int, page: int) -> None:
         """Do the same for a chunk that holds nothing but `pattern`."""
         self._follow([pattern], offset)
-        for each in self._followed.values():
-            each.look_at_constant(pattern, n, offset, page)
+        if (each := self._followed.get(pattern)) is not None:
+            each.count += n
+            each.pages += max(0, (n - -offset % page) // page)
         self._drop(offset + n)
 
-    def look_again(self, patterns: Patterns, offset: int) -> None:
-        """Count what was not counted yet in a chunk; chunks are the same, and in the same order, as they were."""
-        for each in self._followed.values():
-            if each.since > offset:
-                each.look(patterns, offset)
-
-    def looked_again(self) -> None:
-        """Take it that all before was looked at again."""
+    def look_again(self, chunks: Iterable[Patterns]) -> None:
+        """Count what was not counted yet; chunks are the same, and in the same order, as they were."""
+        offset = 0
+        for patterns in chunks:
+            for each in self._followed.values():
+                if each.since > offset:
+                    each.look(patterns, offset)
+            offset += patterns.size
         for each in self._followed.values():
             each.since = 0
 

@@ -1,61 +1,19 @@
 """Counts an array that another device counted piece by piece: from one row of numbers each."""
 
-from typing import Protocol
-
 import numpy as np
-from numpy.typing import NDArray
 
 from pooldiag.census.chunks import ChunkCounts
+from pooldiag.census.device import FLOAT, MINUS_ZERO_IS_NAN, SIGNED, UNSIGNED, GpuArray, kernel_layout
 from pooldiag.census.elements import CHUNK_BYTES, Patterns
-from pooldiag.census.layouts import FloatLayout, IntegerLayout, Layout, Specials
+from pooldiag.census.layouts import Layout
 from pooldiag.census.patterns import Followed, frequent_in
 from pooldiag.census.places import BlockPlan
 from pooldiag.census.tally import FIRST, Tally
 from pooldiag.model.counts import PAGE_BYTES
 
-# The fields of `struct Row` in kernel.cu, in order.
-ROW_FIELDS = (
-    *("special", "zero", "negative_zero", "small", "lowest_word", "highest_word"),
-    *("lowest", "lowest_place", "highest", "highest_place", "largest", "largest_place"),
-)
-ROW = np.dtype([(field, np.uint64) for field in ROW_FIELDS])
-# `enum Kind` in kernel.cu.
-_FLOAT, _MINUS_ZERO_IS_NAN, _UNSIGNED, _SIGNED = range(4)
-
-
-class Pieces(Protocol):
-    """An array somewhere else, in row-major order."""
-
-    n: int
-
-    def rows(self, piece_elements: int) -> NDArray[np.void]:
-        """Count pieces of this size, the last one maybe shorter, and return a `ROW` for each."""
-
-    def fetch(self, begin: int, n: int) -> Patterns:
-        """Copy elements to the host."""
-
-    def sample(self) -> Patterns:
-        """Copy some elements to the host, taken evenly from all over."""
-
-    def count(self, pattern: int, page_elements: int) -> tuple[int, int]:
-        """Return how often a pattern occurs, and how many whole pages of elements hold nothing else."""
-
-
-def kernel_layout(layout: Layout) -> tuple[int, int, int, int, int, int]:
-    """Return what the kernel wants to know of a layout: sign, magnitudes, special, normal, has_special, kind."""
-    if isinstance(layout, FloatLayout):
-        has_special = layout.specials in {Specials.IEEE, Specials.ALL_ONES}
-        kind = _MINUS_ZERO_IS_NAN if layout.specials is Specials.MINUS_ZERO else _FLOAT
-        limit = layout.finite_limit if has_special else 0
-        return layout.sign, layout.magnitudes, limit, layout.smallest_normal, int(has_special), kind
-    if isinstance(layout, IntegerLayout):
-        sign = 1 << (layout.width - 1) if layout.signed else 0
-        return sign, (1 << layout.width) - 1, 0, 0, 0, _SIGNED if layout.signed else _UNSIGNED
-    raise TypeError(f"no kernel for {layout!r}")
-
 
 def tally_pieces(
-    array: Pieces, layout: Layout, *, blocks: BlockPlan | None, piece_bytes: int = CHUNK_BYTES
+    array: GpuArray, layout: Layout, *, blocks: BlockPlan | None, piece_bytes: int = CHUNK_BYTES
 ) -> tuple[Tally, int]:
     """Make a tally from the rows of an array; return also how many pieces had to be fetched.
 
@@ -77,7 +35,7 @@ def tally_pieces(
             tally.add_counted(_counts(row, n, layout), array.fetch(begin, min(n, FIRST)) if not begin else _NONE)
     if array.n:
         page = PAGE_BYTES // layout.item_bytes
-        tally.found(
+        tally.dominant.take_over(
             [
                 Followed(pattern=pattern, since=0, count=count, pages=pages)
                 for pattern in frequent_in(array.sample())
@@ -102,12 +60,12 @@ def _counts(row: np.void, n: int, layout: Layout) -> ChunkCounts:
         places=(int(row["lowest_place"]), int(row["highest_place"]), int(row["largest_place"])),
         zero=zero,
         negative_zero=int(row["negative_zero"]),
-        small=int(row["small"]) if kind in {_FLOAT, _MINUS_ZERO_IS_NAN} else zero,
+        small=int(row["small"]) if kind in {FLOAT, MINUS_ZERO_IS_NAN} else zero,
     )
 
 
 def _pattern(key: int, sign: int, every_bit: int, kind: int) -> int:
     """Return the pattern that the kernel orders by this key."""
-    if kind in {_UNSIGNED, _SIGNED} or key & sign or not sign:
+    if kind in {UNSIGNED, SIGNED} or key & sign or not sign:
         return key ^ sign
     return ~key & every_bit

@@ -1,7 +1,7 @@
 """Where NaN and infinities are: runs, places modulo 8, and a map of blocks, stitched from chunk to chunk."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import gcd
 
 import numpy as np
@@ -20,7 +20,7 @@ from pooldiag.census.bits import (
     places_of,
 )
 from pooldiag.census.marks import Indices, Marks
-from pooldiag.model.counts import RESIDUES, Blocks, NanRuns
+from pooldiag.model.counts import Blocks, NanRuns
 
 _OFTEN = 64  # runs are many from one in so many elements
 
@@ -71,11 +71,10 @@ class RunTally:
         if not joined:
             self._close(offset)
         lengths = ends - starts
-        first_length, last_length = joined + int(lengths[0]), int(lengths[-1])
+        lengths[0] += joined
         self.count += lengths.size - bool(joined)
-        self.longest = max(self.longest, first_length, int(lengths.max()))
-        last_length = first_length if lengths.size == 1 else last_length
-        self.open_length = last_length if ends[-1] == size else 0
+        self.longest = max(self.longest, int(lengths.max()))
+        self.open_length = int(lengths[-1]) if ends[-1] == size else 0
         self._align(starts[1:] if joined else starts, offset)
         self._align(ends[:-1] if self.open_length else ends, offset)
 
@@ -127,28 +126,10 @@ class RunTally:
         self.alignment = gcd(self.alignment, int(np.gcd.reduce(places))) if places.size else self.alignment
 
 
-@dataclass(slots=True, kw_only=True)
-class ResidueTally:
-    """How many places there are of each residue modulo 8."""
-
-    counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(RESIDUES, np.int64))
-
-    def add(self, residues: NDArray[np.int64], *, offset: int) -> None:
-        """Add the counts of a chunk by places that count from `offset`."""
-        shift = offset % RESIDUES
-        self.counts += np.roll(residues, shift) if shift else residues
-
-    def add_all(self, *, offset: int, size: int) -> None:
-        """Add every place of a chunk."""
-        self.counts += size // RESIDUES
-        self.add(np.array([place < size % RESIDUES for place in range(RESIDUES)]).astype(np.int64), offset=offset)
-
-
 class BlockTally:
     """Counts of places by block; blocks are joined in pairs when there would be too many."""
 
     def __init__(self, plan: BlockPlan) -> None:
-        """Take the plan."""
         self._elements = plan.elements
         self._counts = {name: np.zeros(plan.limit, np.int64) for name in ("nan", "inf")}
         self._limit = plan.limit
@@ -165,7 +146,9 @@ class BlockTally:
 
     def add(self, name: str, between: Callable[[Indices], NDArray[np.int64]], *, offset: int, size: int) -> None:
         """Add a chunk of `size` elements that starts at `offset`; `between` counts from each border to the next."""
-        first, borders = self._borders(offset, size)
+        first, last = offset // self._elements, (offset + size - 1) // self._elements
+        inner = np.arange(first + 1, last + 1) * self._elements - offset
+        borders = np.concatenate(([0], inner, [size]))  # where in the chunk blocks begin and end
         self._counts[name][first : first + borders.size - 1] += between(borders)
 
     def add_all(self, name: str, *, offset: int, size: int) -> None:
@@ -177,9 +160,3 @@ class BlockTally:
         blocks = -(-self._end // self._elements)
         nan, inf = (tuple(self._counts[name][:blocks].tolist()) for name in ("nan", "inf"))
         return Blocks(elements=self._elements, nan=nan, inf=inf)
-
-    def _borders(self, offset: int, size: int) -> tuple[int, Indices]:
-        """Return the first block that a chunk touches, and where in the chunk blocks begin and end."""
-        first, last = offset // self._elements, (offset + size - 1) // self._elements
-        inner = np.arange(first + 1, last + 1) * self._elements - offset
-        return first, np.concatenate(([0], inner, [size]))

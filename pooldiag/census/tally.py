@@ -5,14 +5,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pooldiag.census.chunks import ChunkCounts, counter_of, counts_of_constant
 from pooldiag.census.elements import Patterns, as_stored
 from pooldiag.census.layouts import FloatLayout, Layout
 from pooldiag.census.marks import Marks
-from pooldiag.census.patterns import DOMINANT_SHARE, DominantSearch, Followed, PatternTable
-from pooldiag.census.places import BlockPlan, BlockTally, ResidueTally, RunTally
-from pooldiag.model.counts import PAGE_BYTES, Census, Element, PatternCount
+from pooldiag.census.patterns import DOMINANT_SHARE, DominantSearch, PatternTable
+from pooldiag.census.places import BlockPlan, BlockTally, RunTally
+from pooldiag.model.counts import PAGE_BYTES, RESIDUES, Census, Element, PatternCount
 
 FIRST = 8
 
@@ -66,7 +67,7 @@ class Tally:
     ) -> None:
         """Take the layout and how large a chunk can be; `blocks` asks for a map.
 
-        Without `searching`, `found` is to say which patterns are frequent.
+        Without `searching`, somebody else says to `dominant` which patterns are frequent.
         """
         self._searching = searching
         self._named = layout
@@ -78,9 +79,9 @@ class Tally:
         self._nan = 0
         self._nans = PatternTable(self._layout)
         self._runs = RunTally()
-        self._residues = ResidueTally()
+        self._residues = np.zeros(RESIDUES, np.int64)
         self._blocks = None if blocks is None else BlockTally(blocks)
-        self._dominant = DominantSearch(self._is_known)
+        self.dominant = DominantSearch(self._is_known)
         self._constant: int | None = None
         self._constant_n = 0
         self._page = PAGE_BYTES // self._layout.item_bytes
@@ -99,7 +100,7 @@ class Tally:
         self._begin(counts, patterns)
         self._add_special(counts, patterns)
         if self._searching:
-            self._dominant.add(patterns, self.n)
+            self.dominant.add(patterns, self.n)
         self.n += counts.n
 
     def add_constant(self, pattern: int, n: int) -> None:
@@ -131,7 +132,7 @@ class Tally:
         self._runs.add(nan, **at)
         if nan is not None:
             self._nan += nan.count
-            self._residues.add(nan.residues(), offset=self.n)
+            self._add_residues(nan.residues())
             self._add_nan_patterns(nan, patterns)
         if self._blocks is not None and nan is not None:
             self._blocks.add("nan", nan.between, **at)
@@ -149,7 +150,7 @@ class Tally:
     def _add_constant(self, pattern: int, n: int) -> None:
         value, at = self._layout.value(pattern), {"offset": self.n, "size": n}
         if self._searching:
-            self._dominant.add_constant(pattern, n, offset=self.n, page=self._page)
+            self.dominant.add_constant(pattern, n, offset=self.n, page=self._page)
         if self._blocks is not None and not math.isfinite(value):
             self._blocks.add_all("nan" if math.isnan(value) else "inf", **at)
         if not math.isnan(value):
@@ -158,7 +159,12 @@ class Tally:
         self._runs.add_all(**at)
         self._nan += n
         self._nans.add_one(pattern, n)
-        self._residues.add_all(**at)
+        self._add_residues(np.array([len(range(place, n, RESIDUES)) for place in range(RESIDUES)]))
+
+    def _add_residues(self, residues: NDArray[np.int64]) -> None:
+        """Add the counts of a chunk by places that count from its first element."""
+        shift = self.n % RESIDUES
+        self._residues += np.roll(residues, shift) if shift else residues
 
     def _is_known(self, pattern: int) -> bool:
         """Say whether a pattern is counted anyway, from the first element on."""
@@ -169,24 +175,13 @@ class Tally:
     def uncounted(self) -> int:
         """How many elements have to be looked at again to count each pattern that may dominate."""
         self._end_constant()
-        return max((each.since for each in self._dominant.candidates(self.n)), default=0)
-
-    def found(self, followed: Iterable[Followed]) -> None:
-        """Take over patterns that were counted elsewhere."""
-        self._dominant.take_over(followed)
-
-    def look_again(self, chunks: Iterable[Patterns]) -> None:
-        """Look at the first `uncounted` elements again."""
-        offset = 0
-        for patterns in chunks:
-            self._dominant.look_again(patterns, offset)
-            offset += patterns.size
-        self._dominant.looked_again()
+        return max((each.since for each in self.dominant.candidates(self.n)), default=0)
 
     def census(self, path: str) -> Census:
         """Return the counts as a census, without its findings."""
         self._end_constant()
         extremes, sums, ranked = self._extremes, self._sums, self._nans.ranked()
+        named, first = self._named, [bits >> self._shift for bits in self._first]
         dominant = self._dominant_of(ranked)
         return Census(
             path=path,
@@ -205,21 +200,21 @@ class Tally:
             minimum_index=extremes.lowest.index,
             maximum_index=extremes.highest.index,
             absmax_index=extremes.largest.index,
-            first=tuple(Element(value=self._layout.value(bits), bits=self._text(bits)) for bits in self._first),
+            first=tuple(Element(value=named.value(bits), bits=named.text(bits)) for bits in first),
             nan_patterns=self._counted(ranked),
             nan_patterns_complete=self._nans.complete,
             nan_signalling=self._nans.signalling,
-            nan_residues=tuple(self._residues.counts.tolist()),
+            nan_residues=tuple(self._residues.tolist()),
             nan_runs=self._runs.result(),
             dominant=None if dominant is None else self._counted([dominant])[0],
             dominant_exact=not self.uncounted,
-            dominant_pages=0 if dominant is None else self._dominant.pages(dominant[0]),
+            dominant_pages=0 if dominant is None else self.dominant.pages(dominant[0]),
             blocks=None if self._blocks is None else self._blocks.result(),
         )
 
     def _dominant_of(self, nans: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
         """Return the most frequent pattern and its count, if it is one element in eight or more."""
-        found = {**dict(self._common(nans)), **{each.pattern: each.count for each in self._dominant.candidates(self.n)}}
+        found = {**dict(self._common(nans)), **{each.pattern: each.count for each in self.dominant.candidates(self.n)}}
         pattern, count = min(found.items(), key=lambda item: (-item[1], item[0]))
         return (pattern, count) if count and count * DOMINANT_SHARE >= self.n else None
 
@@ -237,6 +232,3 @@ class Tally:
     def _counted(self, counts: Iterable[tuple[int, int]]) -> tuple[PatternCount, ...]:
         digits, shift = self._named.bits // 4, self._shift  # once: there may be many
         return tuple(PatternCount(bits=f"0x{bits >> shift:0{digits}x}", count=count) for bits, count in counts)
-
-    def _text(self, pattern: int) -> str:
-        return self._named.text(pattern >> self._shift)

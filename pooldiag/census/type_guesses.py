@@ -17,6 +17,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from pooldiag.census.comparison_values import decode, magnitudes
 from pooldiag.census.elements import ElementReader, Patterns
 from pooldiag.census.file_counts import take_census
 from pooldiag.census.files import recognise
@@ -28,6 +29,8 @@ from pooldiag.census.tensors import RAW, TensorList, place_of, suffix_of, with_h
 from pooldiag.model.censuses import TypeGuess, TypeGuesses
 from pooldiag.model.counts import Census
 from pooldiag.model.words import count
+
+_ORDERS: tuple[ByteOrder, ...] = ("little", "big")
 
 NOT_ONE_TYPE = "the report ranks those that were tried; name one"
 SAMPLE_BYTES = 2**20
@@ -63,14 +66,6 @@ class Guessed:
     guesses: tuple[TypeGuesses, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Attempt:
-    """A type that was tried, and what its elements cost in bits."""
-
-    guess: TypeGuess
-    wrong: bool  # a rule says that it is another type
-
-
 def guess_file(file: BinaryIO, declared: Declared, *, path: str, wanted: TensorFile | None = None) -> Guessed:
     """Find the type of a file that does not say it: a raw one, or one of NumPy's whose type NumPy does not know.
 
@@ -93,7 +88,10 @@ def guess_file(file: BinaryIO, declared: Declared, *, path: str, wanted: TensorF
     if not data:
         return Guessed(file=file, declared=declared)  # an empty file is reported as such
     guesses = guess_types(data, path=path, file_bytes=size)
-    return Guessed(file=file, declared=_with_type(declared, guesses), guesses=(guesses,))
+    if len(guesses.fitting) == 1:
+        (best,) = guesses.fitting
+        declared = replace(declared, layout=LAYOUTS[best.dtype], byte_order=best.byte_order)
+    return Guessed(file=file, declared=declared, guesses=(guesses,))
 
 
 def _guess_lost_types(file: BinaryIO, declared: Declared, found: TensorFile, *, path: str) -> Guessed:
@@ -128,13 +126,6 @@ def _typed(tensor: Tensor, guesses: TypeGuesses, *, path: str) -> Tensor:
     return replace(tensor, dtype=best.dtype, byte_order=best.byte_order or "little", obstacle=None)
 
 
-def _with_type(declared: Declared, guesses: TypeGuesses) -> Declared:
-    if len(guesses.fitting) != 1:
-        return declared
-    (best,) = guesses.fitting
-    return replace(declared, layout=LAYOUTS[best.dtype], byte_order=best.byte_order)
-
-
 def guess_types(
     data: bytes, *, path: str, tensor: str | None = None, file_bytes: int | None = None, item_bytes: int | None = None
 ) -> TypeGuesses:
@@ -142,17 +133,17 @@ def guess_types(
     tried = [
         _tried(data, LAYOUTS[name], order)
         for name in _TRIED
-        for order in _orders(LAYOUTS[name])
+        for order in _ORDERS[: LAYOUTS[name].item_bytes]  # of one byte: one order
         if item_bytes in {None, LAYOUTS[name].item_bytes} and len(data) >= LAYOUTS[name].item_bytes
     ]
-    tried.sort(key=lambda one: (one.wrong, one.guess.bits_per_byte))
+    tried.sort(key=lambda one: (_is_wrong(one), one.bits_per_byte))
     fitting, why = _verdict(tried, margin=max(_MARGIN, _MARGIN_BITS / max(1, len(data))))
     return TypeGuesses(
         path=path,
         tensor=tensor,
         sample_bytes=len(data),
         file_bytes=file_bytes,
-        tried=tuple(one.guess for one in tried),
+        tried=tuple(tried),
         fitting=fitting,
         why=why,
     )
@@ -172,18 +163,19 @@ def sample_of(file: BinaryIO, size: int) -> bytes:
     return b"".join(pieces)
 
 
-def _orders(layout: Layout) -> tuple[ByteOrder, ...]:
-    return ("little", "big") if layout.item_bytes > 1 else ("little",)
+def _is_wrong(guess: TypeGuess) -> bool:
+    """Say whether a rule says that it is another type."""
+    return not OTHER_TYPE.isdisjoint(guess.doubts)
 
 
-def _tried(data: bytes, layout: Layout, order: ByteOrder) -> _Attempt:
+def _tried(data: bytes, layout: Layout, order: ByteOrder) -> TypeGuess:
     whole = data[: len(data) // layout.item_bytes * layout.item_bytes]
     census = take_census(io.BytesIO(whole), path="", layout=layout, byte_order=order, sha256=False)
     reader = ElementReader(layout, path="", byte_order=order, chunk_bytes=max(len(whole), layout.item_bytes))
     patterns = next(reader.chunks(io.BytesIO(whole)))
     cost, unlikely = _cost(patterns, layout, census)
     rules = [finding.rule for finding in census.findings]
-    guess = TypeGuess(
+    return TypeGuess(
         dtype=layout.name,
         byte_order=order if layout.item_bytes > 1 else None,
         bits_per_byte=round(cost / len(whole), 3),
@@ -193,7 +185,6 @@ def _tried(data: bytes, layout: Layout, order: ByteOrder) -> _Attempt:
         maximum=census.maximum,
         doubts=tuple(_doubts(census, rules, unlikely)),
     )
-    return _Attempt(guess=guess, wrong=not OTHER_TYPE.isdisjoint(rules))
 
 
 def _doubts(census: Census, rules: list[str], unlikely: int) -> Iterator[str]:
@@ -214,11 +205,13 @@ def _cost(patterns: Patterns, layout: Layout, census: Census) -> tuple[float, in
     kinds, places = np.unique(symbols, return_inverse=True)
     sizes = np.bincount(places.reshape(-1), weights=weights, minlength=len(kinds)) if len(kinds) else np.empty(0)
     unlikely = _unlikely(values, layout, census)
+    # Those that hold sign and exponent, or say how long an integer is.
+    head_bits = layout.bits - layout.fraction_bits if isinstance(layout, FloatLayout) else layout.bits.bit_length()
     bits = (
         _entropy_bits(np.concatenate([atoms.astype(np.float64), sizes]))
         + float((plain_bits * weights).sum())
         + len(atoms) * layout.bits
-        + len(kinds) * (_SYMBOL_BITS + _head_bits(layout))
+        + len(kinds) * (_SYMBOL_BITS + head_bits)
     )
     doubted = int(counts[unlikely].sum())
     return bits + _DOUBT_BITS * doubted, doubted
@@ -230,11 +223,6 @@ def _entropy_bits(counts: NDArray[np.float64]) -> float:
     return float(-(counts * np.log2(counts / total)).sum()) if total else 0.0
 
 
-def _head_bits(layout: Layout) -> int:
-    """Return how many bits hold sign and exponent, or how long an integer is."""
-    return layout.bits - layout.fraction_bits if isinstance(layout, FloatLayout) else layout.bits.bit_length()
-
-
 def _symbols(patterns: Patterns, layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return what orders elements by size (sign and exponent), and how many bits below that say which it is."""
     if isinstance(layout, FloatLayout):
@@ -242,25 +230,20 @@ def _symbols(patterns: Patterns, layout: Layout) -> tuple[NDArray[np.int64], NDA
         unused = (used & -used).bit_length() - 1 if used else 0  # zeros at the end throughout: it was widened
         below = max(0, layout.fraction_bits - unused)
         return (patterns >> layout.fraction_bits).astype(np.int64), np.full(patterns.size, below, np.float64)
-    numbers = _integers(patterns, layout)
-    lengths = np.ceil(np.log2(np.abs(numbers) + 1.0))
+    numbers = decode(patterns, layout)
+    lengths = np.ceil(np.log2(np.abs(numbers.astype(np.float64)) + 1.0))
     return (lengths * np.where(numbers < 0, -1, 1)).astype(np.int64), np.maximum(lengths - 1, 0)
-
-
-def _integers(patterns: Patterns, layout: Layout) -> NDArray[np.float64]:
-    signed = isinstance(layout, IntegerLayout) and layout.signed
-    return patterns.view(f"i{layout.item_bytes}" if signed else patterns.dtype).astype(np.float64)
 
 
 def _unlikely(values: Patterns, layout: Layout, census: Census) -> NDArray[np.bool_]:
     """Say which patterns are numbers that tensors seldom hold: of unusual size, or NaN that nobody is known to make."""
     if not isinstance(layout, FloatLayout):
-        return np.asarray(np.abs(_integers(values, layout)) >= _INTEGER_RANGE)
-    magnitudes = values & values.dtype.type(layout.magnitudes)
+        return np.asarray(magnitudes(decode(values, layout)) >= _INTEGER_RANGE)
+    sizes = values & values.dtype.type(layout.magnitudes)
     low, high = (_pattern_of(limit, layout) for limit in _FLOAT_RANGE)
-    unlikely = (magnitudes != 0) & ((magnitudes < low) | (magnitudes >= high))
+    unlikely = (sizes != 0) & ((sizes < low) | (sizes >= high))
     if not _KNOWN_NAN.isdisjoint(finding.rule for finding in census.findings):
-        unlikely &= magnitudes <= layout.finite_limit
+        unlikely &= sizes <= layout.finite_limit
     return np.asarray(unlikely)
 
 
@@ -271,9 +254,9 @@ def _pattern_of(limit: float, layout: FloatLayout) -> int:
     return min(max(exponent, 0) << layout.fraction_bits, layout.finite_limit)
 
 
-def _verdict(tried: list[_Attempt], *, margin: float) -> tuple[tuple[TypeGuess, ...], str]:
+def _verdict(tried: list[TypeGuess], *, margin: float) -> tuple[tuple[TypeGuess, ...], str]:
     """Return the types that cannot be distinguished from the best, and why; none if nothing fits."""
-    likely = [one.guess for one in tried if not one.wrong]
+    likely = [guess for guess in tried if not _is_wrong(guess)]
     if not likely or likely[0].bits_per_byte >= _RANDOM:
         return (), "No type fits: the bytes look random, as compressed or encrypted ones do, or they mix several types."
     near = [
@@ -281,15 +264,12 @@ def _verdict(tried: list[_Attempt], *, margin: float) -> tuple[tuple[TypeGuess, 
     ]
     passed_by = [guess for guess in near if _is_outranked(guess, near)]
     near = [guess for guess in near if guess not in passed_by]
-    order = (
-        f" So do {_listed(passed_by)}: the little-endian reading is preferred, as nearly all files are written so."
-        if passed_by
-        else ""
-    )
+    order = " the little-endian reading is preferred, as nearly all files are written so."
+    order = f" So do {_listed(passed_by)}:{order}" if passed_by else ""
     best, *rivals = near
     if rivals:
         return tuple(near), f"These cannot be told apart by the bytes alone: {_listed(near)}.{order}"
-    others = [one.guess for one in tried if one.guess not in {best, *passed_by}]
+    others = [guess for guess in tried if guess not in {best, *passed_by}]
     if not others:
         return tuple(near), f"{_named(best)} is the only type of this size that was tried.{order}"
     return tuple(near), (

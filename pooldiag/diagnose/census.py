@@ -134,7 +134,9 @@ class FileCounter:
         with self._keeping(given.path), self.files.open(given.path) as (file, stamp), ExitStack() as stack:
             before = len(self.tensors), len(self.problems)
             listing = self._listing(file, given)
-            tensors = self._chosen(listing)
+            self.names.update((tensor.name, None) for tensor in listing.tensors if tensor.name is not None)
+            self.named.update(pattern for pattern in self.settings.patterns if matching(listing.tensors, pattern))
+            tensors = chosen(listing.tensors, self.settings.patterns)
             references: dict[str, tuple[TensorList, Tensor]] = {}
             if given.reference is not None and stamp is None:
                 self._add_problem(given.path, "it can be read once: it is counted, and not compared", "save it first")
@@ -228,11 +230,6 @@ class FileCounter:
             raise CensusError(f"{path}: no one type fits its bytes", hint=NOT_ONE_TYPE)
         return with_types(listed(found.file, found.declared), found.guesses)
 
-    def _chosen(self, listing: TensorList) -> tuple[Tensor, ...]:
-        self.names.update((tensor.name, None) for tensor in listing.tensors if tensor.name is not None)
-        self.named.update(pattern for pattern in self.settings.patterns if matching(listing.tensors, pattern))
-        return chosen(listing.tensors, self.settings.patterns)
-
     def _count_tensor(self, listing: TensorList, tensor: Tensor, reference: tuple[TensorList, Tensor] | None) -> None:
         settings = self.settings
         self.show(place_of(listing.path, tensor.name))
@@ -254,7 +251,10 @@ class FileCounter:
             if stamp is None:
                 problem = f"{path}: a reference is read more than once, and this is no file"
                 raise UsageError(problem, hint="save it first")
-            there = self._reference_listing(file, path, tensors)
+            declared = self.settings.declared
+            if declared.layout is None and tensors:  # a raw one is of the type of what is compared with it
+                declared = replace(declared, layout=LAYOUTS.get(tensors[0].dtype))
+            there = list_tensors(file, declared, path=path, of_raw_files=True)
             wanted = chosen(there.tensors, self.settings.patterns) or there.tensors
             by_name = {tensor.name or "": tensor for tensor in wanted}
             pairing = pair_tensors([tensor.name or "" for tensor in tensors], list(by_name))
@@ -262,13 +262,6 @@ class FileCounter:
             self.there_only += [place_of(path, name or None) for name in pairing.there_only]
             found |= {ours: (there, by_name[theirs]) for ours, theirs in pairing.pairs}
         return found
-
-    def _reference_listing(self, file: BinaryIO, path: str, tensors: tuple[Tensor, ...]) -> TensorList:
-        """List a reference; of a raw one that nothing is said of, the type is that of what is compared with it."""
-        declared = self.settings.declared
-        if declared.layout is None and tensors:
-            declared = replace(declared, layout=LAYOUTS.get(tensors[0].dtype))
-        return list_tensors(file, declared, path=path, of_raw_files=True)
 
     def _kept(self, census: Census) -> Census:
         """Return a census as it is kept: without an empty map, and with fewer patterns if they are too many in all."""
@@ -294,7 +287,6 @@ class FileCounter:
 
     @contextmanager
     def _keeping(self, path: str) -> Iterator[None]:
-        """Keep what goes wrong as a problem."""
         try:
             yield
         except PooldiagError as error:
@@ -304,12 +296,8 @@ class FileCounter:
 
     def _next(self) -> str | None:
         """Return the command that finds the type of a raw file that is not of the type it was counted as."""
-        for census in (one.census for one in self.tensors):
-            if (
-                census.format == RAW.name
-                and census.path != STDIN
-                and any(f.rule in OTHER_TYPE for f in census.findings)
-            ):
+        for census in (one.census for one in self.tensors if one.census.format == RAW.name):
+            if census.path != STDIN and any(finding.rule in OTHER_TYPE for finding in census.findings):
                 offset = [f"--offset={self.settings.declared.offset}"] if self.settings.declared.offset else []
                 separator = ["--"] if census.path.startswith("-") else []
                 return shlex.join(["pooldiag", "census", "--guess", *offset, *separator, census.path])
@@ -323,7 +311,6 @@ def natural(path: str) -> list[str | int]:
 
 
 def _without(names: list[str], path: str | None) -> list[str]:
-    """Leave out a file and its tensors."""
     return [name for name in names if path is None or (name != path and not name.startswith(f"{path}::"))]
 
 
@@ -338,8 +325,8 @@ def _compared(here: tuple[TensorList, Tensor], there: tuple[TensorList, Tensor])
             hint="save both in one order: numpy.ascontiguousarray, or .contiguous() of torch",
         )
 
-    def operand(listing: TensorList, tensor: Tensor) -> Operand:
-        return Operand(
+    sides = [
+        Operand(
             file=open_tensor(listing.file, tensor, path=listing.path),
             path=listing.path,
             layout=LAYOUTS[tensor.dtype],
@@ -348,5 +335,6 @@ def _compared(here: tuple[TensorList, Tensor], there: tuple[TensorList, Tensor])
             byte_order=tensor.byte_order,
             count=tensor.count,
         )
-
-    return compare(operand(*here), operand(*there))
+        for listing, tensor in (here, there)
+    ]
+    return compare(*sides)

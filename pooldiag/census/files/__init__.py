@@ -4,25 +4,17 @@ from collections.abc import Mapping
 
 from pooldiag.census.files._views import open_tensor
 from pooldiag.census.files.format import TensorFile
-from pooldiag.census.files.gguf import Gguf
-from pooldiag.census.files.npy import Npy
-from pooldiag.census.files.npz import Npz
-from pooldiag.census.files.raw import Raw
-from pooldiag.census.files.safetensors import Safetensors
-from pooldiag.census.files.torch import Torch
+from pooldiag.census.files.gguf import GGUF
+from pooldiag.census.files.npy import NPY
+from pooldiag.census.files.npz import NPZ
+from pooldiag.census.files.raw import RAW
+from pooldiag.census.files.safetensors import SAFETENSORS
+from pooldiag.census.files.torch import TORCH
 
 __all__ = ["FORMATS", "open_tensor", "recognise"]
 
 FORMATS: Mapping[str, TensorFile] = {
-    tensor_file.name: tensor_file
-    for tensor_file in (
-        Raw(),
-        Npy(),
-        Npz(),
-        Safetensors(),
-        Gguf(),
-        Torch(),
-    )
+    tensor_file.name: tensor_file for tensor_file in (RAW, NPY, NPZ, SAFETENSORS, GGUF, TORCH)
 }
 
 

@@ -85,7 +85,6 @@ class Unpickler:
             self._act(opcode)
 
     def _pushed(self, opcode: bytes) -> object:
-        """Return what an opcode puts on the stack."""
         if form := _NUMBERS.get(opcode):
             return struct.unpack(form, self._take(struct.calcsize(form)))[0]
         if opcode in _TEXTS:
@@ -99,7 +98,6 @@ class Unpickler:
         return self._take(self._number(_BYTES[opcode]))
 
     def _act(self, opcode: bytes) -> None:  # noqa: C901, PLR0912 - a case for each
-        """Do with the stack what an opcode says."""
         match opcode:
             case b"(":
                 self.below.append(self.stack)
@@ -137,7 +135,6 @@ class Unpickler:
                 raise CensusError(f"{self.path}: data.pkl has an opcode that tensors are not made of: {opcode!r}")
 
     def _popped(self, count: int) -> list[object]:
-        """Take some objects off the stack."""
         if len(self.stack) < count:
             raise IndexError("the stack is empty")
         items = self.stack[-count:]

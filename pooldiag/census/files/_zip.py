@@ -36,12 +36,12 @@ def first_name(head: bytes) -> bytes | None:
     return head[_LOCAL_HEADER.size :][:length]
 
 
-def zip_members(source: Source, format_name: str) -> Mapping[str, Member]:
+def zip_members(source: Source) -> Mapping[str, Member]:
     """Return the members by name, in the order of the table; raise CensusError when they cannot be as the table says.
 
     Every member lies within the file, apart from the others, and is not longer than deflating can make it.
     """
-    end = source.size(format_name)
+    end = source.size()
     members = [_member(source, info, end=end) for info in _table(source, end=end)]
     source.check_unique(member.name for member in members)
     source.check_places(((*member.packed, member.name) for member in members), end=end)
@@ -49,7 +49,6 @@ def zip_members(source: Source, format_name: str) -> Mapping[str, Member]:
 
 
 def _table(source: Source, *, end: int) -> list[zipfile.ZipInfo]:
-    """Read the table of contents."""
     try:
         with zipfile.ZipFile(_Bounded(source, end=end)) as archive:  # closing it leaves our file open
             return list(source.limited(info for info in archive.infolist() if not info.is_dir()))
@@ -78,7 +77,6 @@ def _member(source: Source, info: zipfile.ZipInfo, *, end: int) -> Member:
 
 
 def _objection(info: zipfile.ZipInfo, *, end: int) -> str | None:
-    """Say why a member cannot be read, or return None."""
     if info.flag_bits & _ENCRYPTED:
         return "is encrypted"
     if info.compress_type not in _LONGEST:
@@ -89,29 +87,22 @@ def _objection(info: zipfile.ZipInfo, *, end: int) -> str | None:
     return None if 0 <= info.header_offset <= end else "is said to be outside the file"
 
 
-class _Bounded(io.RawIOBase):
+class _Bounded:
     """A file of which no more is read at once than a table of contents may have."""
 
     def __init__(self, source: Source, *, end: int) -> None:
         self._source = source
-        self._file = source.file
         self._end = end
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
         if whence == io.SEEK_SET and not 0 <= offset <= self._end:
             raise zipfile.BadZipFile("it is outside the file")
-        return self._file.seek(offset, whence)
+        return self._source.file.seek(offset, whence)
 
     def tell(self) -> int:
-        return self._file.tell()
+        return self._source.file.tell()
 
     def read(self, size: int = -1, /) -> bytes:
         if size > TABLE_LIMIT:
             raise self._source.error(f"a table of contents of {size} bytes: this is no file of tensors")
-        return self._file.read(size)
+        return self._source.file.read(size)

@@ -6,9 +6,9 @@ Nothing here or beside imports NumPy, and nothing trusts a file: what it says is
 import io
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import BinaryIO, Protocol, Self, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import BinaryIO, Self, TypeVar
 
 from pooldiag.census.layouts import LAYOUTS, ByteOrder, CensusError, Layout, find_layout
 from pooldiag.model import words
@@ -74,8 +74,8 @@ class Scales:
     """
 
     stride: int
-    places: tuple[int, ...]
-    width: int  # bytes of a field
+    places: tuple[int, ...] = (0,)
+    width: int = 2  # bytes of a field
     nibbles: bool = False
 
 
@@ -108,37 +108,13 @@ class Tensor:
     obstacle: Obstacle | None = None
 
 
-class TensorFile(Protocol):
-    """One tensor file format."""
-
-    @property
-    def name(self) -> str:
-        """Its name, as `--input-format` takes it."""
-        ...
-
-    @property
-    def suffixes(self) -> tuple[str, ...]:
-        """The endings of file names that stand for it, in lower case."""
-        ...
-
-    def recognises(self, head: bytes) -> bool:
-        """Say whether a file is of this format whose first HEAD_BYTES bytes, or all if it has fewer, are `head`."""
-        ...
-
-    def tensors(self, file: BinaryIO, declared: Declared, *, path: str) -> tuple[Tensor, ...]:
-        """List the tensors in the order of the file; `path` is for messages. Raise CensusError for anything wrong.
-
-        A file that cannot seek is left where the bytes of its one tensor begin.
-        """
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """A file whose tensors are listed. What is wrong with it is said with its path."""
 
     file: BinaryIO
     path: str
+    format_name: str
 
     def error(self, problem: str, *, hint: str | None = None) -> CensusError:
         """Return what is wrong."""
@@ -148,14 +124,10 @@ class Source:
         """Return why one of its tensors cannot be counted."""
         return Obstacle(problem=f"{self.path}: {called(name)} {problem}", hint=hint)
 
-    def obstacle_of_type(self, name: str | None, dtype: str) -> Obstacle | None:
-        """Return what is in the way of counting a type: that there is no layout for it, or nothing."""
-        return None if dtype in LAYOUTS else self.obstacle(name, f"is of type {shown(dtype)}, which cannot be counted")
-
-    def size(self, format_name: str) -> int:
+    def size(self) -> int:
         """Return the size of the file and go to its start; raise CensusError for one that cannot seek."""
         if not self.file.seekable():
-            problem = f"{format_name} cannot be read from a pipe: one has to go back and forth in it"
+            problem = f"{self.format_name} cannot be read from a pipe: one has to go back and forth in it"
             raise self.error(problem, hint="save it to a file first")
         size = self.file.seek(0, io.SEEK_END)
         self.file.seek(0)
@@ -183,6 +155,7 @@ class Source:
     def tensor(self, name: str | None, element: ElementType, shape: tuple[int, ...], *, offset: int) -> Tensor:
         """Return a tensor whose elements stand one after the other from `offset` on, little-endian."""
         count = self.element_count(name, shape) * element.parts
+        unknown = f"is of type {shown(element.dtype)}, which cannot be counted"
         notes: tuple[str, ...] = ()
         if element.parts > 1:
             shape = (*shape, element.parts)
@@ -194,7 +167,7 @@ class Source:
             count=count,
             place=Place(offset=offset, size=-(-count * element.bits // 8)),
             notes=notes,
-            obstacle=self.obstacle_of_type(name, element.dtype),
+            obstacle=None if element.dtype in LAYOUTS else self.obstacle(name, unknown),
         )
 
     def limited(self, tensors: Iterable[_T]) -> Iterator[_T]:
@@ -229,20 +202,41 @@ class Source:
             if size:
                 last, owner = offset + size, name
 
-    def check_declared(self, declared: Declared, format_name: str) -> None:
-        """Raise CensusError when the user says of a file what the file says itself."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorFile:
+    """One tensor file format: its name, as `--input-format` takes it, and its suffixes, in lower case.
+
+    `recognises` says by the first HEAD_BYTES bytes of a file, or all if it has fewer, whether it is of this format.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    recognises: Callable[[bytes], bool]
+    read: Callable[[Source, Declared], tuple[Tensor, ...]]
+    can_be_declared: bool = False  # the user says where its elements are, because nothing in the file does
+
+    def tensors(self, file: BinaryIO, declared: Declared, *, path: str) -> tuple[Tensor, ...]:
+        """List the tensors in the order of the file; `path` is for messages. Raise CensusError for anything wrong.
+
+        A file that cannot seek is left where the bytes of its one tensor begin.
+        """
+        source = Source(file=file, path=path, format_name=self.name)
         given = {
             "--shape": declared.shape is not None,
             "--offset": declared.offset != 0,
             "--byte-order": declared.byte_order is not None,
         }
-        if flags := [flag for flag, is_given in given.items() if is_given]:
-            raise self.error(f"{' and '.join(flags)} cannot be given for {format_name}, which says it itself")
+        flags = [flag for flag, is_given in given.items() if is_given]
+        if flags and not self.can_be_declared:
+            raise source.error(f"{' and '.join(flags)} cannot be given for {self.name}, which says it itself")
+        return self.read(source, declared)
 
 
-def left_over(size: int) -> str:
-    """Say that so many bytes were left out."""
-    return f"{words.count(size, 'byte')} after the elements {'is' if size == 1 else 'are'} not counted"
+def with_rest(tensor: Tensor, size: int) -> Tensor:
+    """Return a tensor with a note of so many bytes that are left out."""
+    note = f"{words.count(size, 'byte')} after the elements {'is' if size == 1 else 'are'} not counted"
+    return replace(tensor, notes=(*tensor.notes, note)) if size else tensor
 
 
 def called(name: str | None) -> str:

@@ -7,9 +7,18 @@ A block's other fields are integers, which no NaN can be in. llama.cpp reads two
 
 import struct
 from dataclasses import dataclass, replace
-from typing import BinaryIO
 
-from pooldiag.census.files.format import NAME_LIMIT, Declared, ElementType, Place, Scales, Source, Tensor, shown
+from pooldiag.census.files.format import (
+    NAME_LIMIT,
+    Declared,
+    ElementType,
+    Place,
+    Scales,
+    Source,
+    Tensor,
+    TensorFile,
+    shown,
+)
 from pooldiag.census.layouts import ByteOrder
 
 MAGIC = b"GGUF"
@@ -23,16 +32,12 @@ _PLAIN = {kind: ElementType.of(dtype) for kind, dtype in _TYPES.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Block:
+class _Block(Scales):
     """A type of blocks: how many elements one stands for, how many bytes it has, and where its scales are in them."""
 
     name: str
     elements: int
-    stride: int
-    places: tuple[int, ...] = (0,)
     dtype: str = "f16"
-    width: int = 2
-    nibbles: bool = False
 
 
 _BLOCKS = {
@@ -66,28 +71,23 @@ _BLOCKS = {
 }
 
 
-class Gguf:
-    """Tensors by name, after metadata."""
+def _recognises(head: bytes) -> bool:
+    return head.startswith(MAGIC)
 
-    name = "gguf"
-    suffixes = (".gguf",)
 
-    def recognises(self, head: bytes) -> bool:
-        """Say whether it has the magic."""
-        return head.startswith(MAGIC)
+def _read(source: Source, _: Declared) -> tuple[Tensor, ...]:
+    """Return the tensors in the order of the header; shapes have the last axis the fastest, unlike GGUF's own."""
+    end = source.size()
+    header = _Header(source=source)
+    tensor_count, value_count = header.begin()
+    alignment = _alignment(header, value_count)
+    tensors = list(source.limited(_tensor(header) for _ in range(tensor_count)))
+    start = -(-header.read_bytes // alignment) * alignment
+    moved = (replace(each, place=replace(each.place, offset=start + each.place.offset)) for each in tensors)
+    return source.checked(moved, end=end)
 
-    def tensors(self, file: BinaryIO, declared: Declared, *, path: str) -> tuple[Tensor, ...]:
-        """Return the tensors in the order of the header; shapes have the last axis the fastest, unlike GGUF's own."""
-        source = Source(file=file, path=path)
-        source.check_declared(declared, self.name)
-        end = source.size(self.name)
-        header = _Header(source=source)
-        tensor_count, value_count = header.begin()
-        alignment = _alignment(header, value_count)
-        tensors = list(source.limited(_tensor(header) for _ in range(tensor_count)))
-        start = -(-header.read_bytes // alignment) * alignment
-        moved = (replace(each, place=replace(each.place, offset=start + each.place.offset)) for each in tensors)
-        return source.checked(moved, end=end)
+
+GGUF = TensorFile(name="gguf", suffixes=(".gguf",), recognises=_recognises, read=_read)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -111,7 +111,6 @@ class _Header:
         return self.number("Q"), self.number("Q")
 
     def take(self, size: int) -> bytes:
-        """Read some bytes."""
         self._grow(size)
         return self.source.read(size, what="the header")
 
@@ -120,7 +119,6 @@ class _Header:
         return int.from_bytes(self.take(struct.calcsize(f"={form}")), self.byte_order)
 
     def text(self) -> str:
-        """Read a name."""
         size = self.number("Q")
         if size > NAME_LIMIT:
             raise self.source.error(f"a name of {size} bytes")
@@ -180,11 +178,8 @@ def _tensor(header: _Header) -> Tensor:
         tensor = _scales(source, name, _BLOCKS[kind], shape, offset=offset)
     else:
         dtype = f"type {kind} of GGUF, {header.byte_order}-endian"
-        count, obstacle = (
-            source.element_count(name, shape),
-            source.obstacle(name, f"is of {dtype}, which cannot be counted"),
-        )
-        tensor = Tensor(name=name, dtype=dtype, shape=shape, count=count, place=Place(size=0), obstacle=obstacle)
+        obstacle = source.obstacle(name, f"is of {dtype}, which cannot be counted")
+        tensor = replace(source.tensor(name, ElementType(dtype=dtype, bits=0), shape, offset=0), obstacle=obstacle)
     return replace(tensor, byte_order=header.byte_order)
 
 
@@ -201,6 +196,6 @@ def _scales(source: Source, name: str, block: _Block, shape: tuple[int, ...], *,
         shape=(*shape[:-1], row * fields),
         count=blocks * fields,
         place=Place(offset=offset, size=blocks * block.stride),
-        scales=Scales(stride=block.stride, places=block.places, width=block.width, nibbles=block.nibbles),
+        scales=block,
         notes=(f"the scales of {blocks} {block.name} blocks of {block.elements} elements",),
     )

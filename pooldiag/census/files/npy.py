@@ -5,18 +5,18 @@ import re
 import struct
 import warnings
 from dataclasses import replace
-from typing import BinaryIO
+from typing import TypeAlias
 
 from pooldiag.census.files.format import (
     Declared,
     ElementType,
     Obstacle,
-    Place,
     Source,
     Tensor,
+    TensorFile,
     called,
-    left_over,
     shown,
+    with_rest,
 )
 from pooldiag.census.layouts import ByteOrder, Layout
 from pooldiag.model.words import count
@@ -33,28 +33,24 @@ _NUMBERS = {
     **{f"f{size}": ElementType.of(f"f{size * 8}") for size in (2, 4, 8)},
     **{f"c{size}": ElementType.of(f"f{size * 4}", parts=2) for size in (8, 16)},
 }
+# The type in NumPy's words, whether it is in Fortran order, and the shape.
+_Header: TypeAlias = tuple[object, bool, tuple[int, ...]]
 _VOID, _OBJECT, _TEXT = "V", "O", "U"
 _NO_TYPE = "structure"
 
 
-class Npy:
-    """One array."""
+def _recognises(head: bytes) -> bool:
+    return head.startswith(MAGIC)
 
-    name = "npy"
-    suffixes = (".npy",)
 
-    def recognises(self, head: bytes) -> bool:
-        """Say whether it has the magic."""
-        return head.startswith(MAGIC)
+def _read(source: Source, declared: Declared) -> tuple[Tensor, ...]:
+    """Return the one tensor. Of a type that NumPy does not know only the size is in the file: it is declared."""
+    end = source.size() if source.file.seekable() else None
+    tensor = read_header(source, declared.layout, name=None)
+    return (tensor if end is None else checked(source, tensor, end=end),)
 
-    def tensors(self, file: BinaryIO, declared: Declared, *, path: str) -> tuple[Tensor, ...]:
-        """Return the one tensor. Of a type that NumPy does not know only the size is in the file: it is declared."""
-        source = Source(file=file, path=path)
-        source.check_declared(declared, self.name)
-        if not file.seekable():
-            return (read_header(source, declared.layout, name=None),)
-        end = source.size(self.name)
-        return (checked(source, read_header(source, declared.layout, name=None), end=end),)
+
+NPY = TensorFile(name="npy", suffixes=(".npy",), recognises=_recognises, read=_read)
 
 
 def read_header(source: Source, layout: Layout | None, *, name: str | None) -> Tensor:
@@ -79,13 +75,10 @@ def checked(source: Source, tensor: Tensor, *, end: int) -> Tensor:
     if missing > 0:
         problem = f"{called(tensor.name)} lacks {missing} of {tensor.place.size} bytes"
         raise source.error(problem, hint="was it cut while it was written or copied?")
-    if missing == 0 or tensor.obstacle is not None:
-        return tensor
-    return replace(tensor, notes=(*tensor.notes, left_over(-missing)))
+    return tensor if tensor.obstacle is not None else with_rest(tensor, -missing)
 
 
-def _parse(source: Source, header: bytes) -> tuple[object, bool, tuple[int, ...]]:
-    """Return what the header says: the type in NumPy's words, whether it is in Fortran order, and the shape."""
+def _parse(source: Source, header: bytes) -> _Header:
     try:
         with warnings.catch_warnings(action="ignore"):  # the parser comments on odd escapes
             fields = ast.literal_eval(header.decode("utf-8").strip())
@@ -98,28 +91,16 @@ def _parse(source: Source, header: bytes) -> tuple[object, bool, tuple[int, ...]
     raise source.error(f"the header does not describe an array: {shown(repr(header))}")
 
 
-def _described(
-    source: Source,
-    name: str | None,
-    description: tuple[object, bool, tuple[int, ...]],
-    layout: Layout | None,
-    *,
-    offset: int,
-) -> Tensor:
-    words, fortran, shape = description
+def _described(source: Source, name: str | None, header: _Header, layout: Layout | None, *, offset: int) -> Tensor:
+    words, fortran, shape = header
     found = _DESCRIPTION.match(words) if isinstance(words, str) else None
     if not isinstance(words, str) or found is None or found[2] == _OBJECT:
-        return Tensor(
-            name=name,
-            dtype=_NO_TYPE,
-            shape=shape,
-            count=source.element_count(name, shape),
-            place=Place(offset=offset, size=0),
-            obstacle=_no_numbers(source, name, words),
-        )
+        tensor = source.tensor(name, ElementType(dtype=_NO_TYPE, bits=0), shape, offset=offset)
+        return replace(tensor, obstacle=_no_numbers(source, name, words))
     element = _element(words, found, layout)
     order: ByteOrder = "big" if found[1] == ">" else "little"
-    axes = _reversed_axes(shape) if fortran else None
+    long_axes = tuple(axis for axis, size in enumerate(shape) if size > 1)
+    axes = long_axes[::-1] if fortran and len(long_axes) > 1 else None  # of one axis, the order is that of C, too
     in_memory = shape if axes is None else shape[::-1]
     tensor = replace(source.tensor(name, element, in_memory, offset=offset), byte_order=order, axes=axes)
     if found[2] == _VOID and element.dtype == words:
@@ -128,12 +109,6 @@ def _described(
         note = f"in Fortran order: the {shape} elements are counted in the order of memory"
         tensor = replace(tensor, notes=(*tensor.notes, note))
     return tensor
-
-
-def _reversed_axes(shape: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return the order of axes that Fortran has; None where it is that of C, too."""
-    axes = [axis for axis, size in enumerate(shape) if size > 1]
-    return tuple(reversed(axes)) if len(axes) > 1 else None
 
 
 def _element(words: str, found: re.Match[str], layout: Layout | None) -> ElementType:

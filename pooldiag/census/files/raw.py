@@ -1,41 +1,37 @@
 """Elements and nothing else: the user says of what type they are, and where they begin."""
 
 from dataclasses import replace
-from typing import BinaryIO
 
-from pooldiag.census.files.format import Declared, ElementType, Place, Source, Tensor, left_over
+from pooldiag.census.files.format import Declared, ElementType, Place, Source, Tensor, TensorFile, with_rest
 from pooldiag.census.layouts import check_whole
 
 SKIP_BYTES = 2**16
 
 
-class Raw:
-    """A file without a header."""
+def _recognises(_: bytes) -> bool:
+    return False  # any bytes can be elements
 
-    name = "raw"
-    suffixes = (".bin", ".raw")
 
-    def recognises(self, head: bytes) -> bool:  # noqa: ARG002 - any bytes can be elements
-        """Recognise nothing."""
-        return False
+def _read(source: Source, declared: Declared) -> tuple[Tensor, ...]:
+    """Return the one tensor: as many elements as the declared shape has; without one, all of them."""
+    layout = declared.layout
+    if layout is None:
+        raise source.error("a raw file does not say what type it is of", hint="name it: --dtype f32")
+    element = ElementType.of(layout.name)
+    if not source.file.seekable():
+        return (_from_pipe(source, element, declared),)
+    size = source.size()
+    if declared.offset > size:
+        raise source.error(f"--offset {declared.offset} is beyond the end of the file, {size} bytes")
+    size -= declared.offset
+    if declared.shape is None:
+        check_whole(layout, size, path=source.path)
+        whole = _tensor(source, element, declared, (size // layout.item_bytes * layout.per_item,))
+        return (replace(whole, shape=None),)  # nobody said it
+    return (_with_rest_noted(source, _tensor(source, element, declared, declared.shape), size),)
 
-    def tensors(self, file: BinaryIO, declared: Declared, *, path: str) -> tuple[Tensor, ...]:
-        """Return the one tensor: as many elements as the declared shape has; without one, all of them."""
-        source, layout = Source(file=file, path=path), declared.layout
-        if layout is None:
-            raise source.error("a raw file does not say what type it is of", hint="name it: --dtype f32")
-        element = ElementType.of(layout.name)
-        if not file.seekable():
-            return (_from_pipe(source, element, declared),)
-        size = source.size(self.name)
-        if declared.offset > size:
-            raise source.error(f"--offset {declared.offset} is beyond the end of the file, {size} bytes")
-        size -= declared.offset
-        if declared.shape is None:
-            check_whole(layout, size, path=path)
-            whole = _tensor(source, element, declared, (size // layout.item_bytes * layout.per_item,))
-            return (replace(whole, shape=None),)  # nobody said it
-        return (_with_rest_noted(source, _tensor(source, element, declared, declared.shape), size),)
+
+RAW = TensorFile(name="raw", suffixes=(".bin", ".raw"), recognises=_recognises, read=_read, can_be_declared=True)
 
 
 def _tensor(source: Source, element: ElementType, declared: Declared, shape: tuple[int, ...]) -> Tensor:
@@ -49,9 +45,7 @@ def _with_rest_noted(source: Source, tensor: Tensor, size: int) -> Tensor:
     if needed > size:
         shape = "x".join(map(str, tensor.shape or ()))
         raise source.error(f"{shape} elements of {tensor.dtype} have {needed} bytes, the file has {size} of them")
-    if needed == size:
-        return tensor
-    return replace(tensor, notes=(*tensor.notes, left_over(size - needed)))
+    return with_rest(tensor, size - needed)
 
 
 def _from_pipe(source: Source, element: ElementType, declared: Declared) -> Tensor:

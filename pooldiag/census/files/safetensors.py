@@ -4,9 +4,9 @@ import json
 import re
 import struct
 from collections.abc import Iterator
-from typing import BinaryIO
+from dataclasses import replace
 
-from pooldiag.census.files.format import ELEMENT_LIMIT, Declared, ElementType, Place, Source, Tensor, shown
+from pooldiag.census.files.format import ELEMENT_LIMIT, Declared, ElementType, Place, Source, Tensor, TensorFile, shown
 
 HEADER_LIMIT = 2**24  # bytes; the format itself allows 100 MB, which no list of tensors needs
 ENTRY_LIMIT = 2**14  # bytes of what is said of one tensor
@@ -27,34 +27,26 @@ _EMPTY = re.compile(rb"\s*+\{\s*+\}\s*+")
 _BEGIN = re.compile(rb"\s*+\{")
 
 
-class Safetensors:
-    """Tensors by name."""
+def _recognises(head: bytes) -> bool:
+    """Say whether a length that can be and a JSON object stand at the start."""
+    start = _LENGTH.size
+    if len(head) <= start + 1 or _LENGTH.unpack_from(head)[0] > HEADER_LIMIT:
+        return False
+    return head[start : start + 2] in {b'{"', b"{}", b"{ ", b"{\n"}
 
-    name = "safetensors"
-    suffixes = (".safetensors",)
 
-    def recognises(self, head: bytes) -> bool:
-        """Say whether a length that can be and a JSON object stand at the start."""
-        start = _LENGTH.size
-        return (
-            len(head) > start + 1
-            and _LENGTH.unpack_from(head)[0] <= HEADER_LIMIT
-            and head[start : start + 1] == b"{"
-            and head[start + 1 : start + 2] in {b'"', b"}", b" ", b"\n"}
-        )
+def _read(source: Source, _: Declared) -> tuple[Tensor, ...]:
+    end = source.size()
+    (length,) = _LENGTH.unpack(source.read(_LENGTH.size, what="the length of the header"))
+    if length > HEADER_LIMIT:
+        raise source.error(f"a header of {length} bytes, larger than is read: {HEADER_LIMIT} at most")
+    header = source.read(length, what="the header")
+    start = _LENGTH.size + length
+    tensors = (_tensor(source, name, entry, start) for name, entry in _entries(source, header))
+    return source.checked(tensors, end=end)
 
-    def tensors(self, file: BinaryIO, declared: Declared, *, path: str) -> tuple[Tensor, ...]:
-        """Return the tensors in the order of the header."""
-        source = Source(file=file, path=path)
-        source.check_declared(declared, self.name)
-        end = source.size(self.name)
-        (length,) = _LENGTH.unpack(source.read(_LENGTH.size, what="the length of the header"))
-        if length > HEADER_LIMIT:
-            raise source.error(f"a header of {length} bytes, larger than is read: {HEADER_LIMIT} at most")
-        header = source.read(length, what="the header")
-        start = _LENGTH.size + length
-        tensors = (_tensor(source, name, entry, start) for name, entry in _entries(source, header))
-        return source.checked(tensors, end=end)
+
+SAFETENSORS = TensorFile(name="safetensors", suffixes=(".safetensors",), recognises=_recognises, read=_read)
 
 
 def _entries(source: Source, header: bytes) -> Iterator[tuple[str, object]]:
@@ -94,12 +86,9 @@ def _tensor(source: Source, name: str, entry: object, start: int) -> Tensor:
 
 
 def _placed(source: Source, name: str, dtype: str, shape: tuple[int, ...], place: Place) -> Tensor:
-    element = _TYPES.get(dtype)
-    if element is None:
-        count, obstacle = source.element_count(name, shape), source.obstacle_of_type(name, dtype)
-        return Tensor(name=name, dtype=dtype, shape=shape, count=count, place=place, obstacle=obstacle)
+    element = _TYPES.get(dtype, ElementType(dtype=dtype, bits=0))
     tensor = source.tensor(name, element, shape, offset=place.offset)
-    if tensor.place.size != place.size:
-        needed = tensor.place.size
+    needed = tensor.place.size
+    if dtype in _TYPES and needed != place.size:
         raise source.error(f"{shown(name)} has {place.size} bytes, and {dtype} {list(shape)} needs {needed}")
-    return tensor
+    return replace(tensor, place=place)

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import BinaryIO
 
 from pooldiag.census.files._pickled import Named, Unpickler
 from pooldiag.census.files._views import open_place
-from pooldiag.census.files._zip import MAGIC, Member, first_name, zip_members
-from pooldiag.census.files.format import NAME_LIMIT, Declared, ElementType, Source, Tensor, called, shown
+from pooldiag.census.files._zip import Member, first_name, zip_members
+from pooldiag.census.files.format import NAME_LIMIT, Declared, ElementType, Source, Tensor, TensorFile, called, shown
 from pooldiag.census.layouts import ByteOrder
 
 PICKLE = "/data.pkl"
@@ -65,43 +64,33 @@ class _Strided:
     strides: tuple[int, ...]
 
 
-class Torch:
-    """Whatever torch.save was given; the tensors in it, by the path to them."""
-
-    name = "torch"
-    suffixes = (".pt", ".pth", ".ckpt")
-
-    def recognises(self, head: bytes) -> bool:
-        """Say whether it is a zip file with a folder, or what torch.save wrote before it wrote zip files."""
-        return b"/" in (first_name(head) or b"") or head.startswith(_OLD_MAGIC)
-
-    def tensors(self, file: BinaryIO, declared: Declared, *, path: str) -> tuple[Tensor, ...]:
-        """Return the tensors in the order of the pickle. Some may share their bytes."""
-        source = Source(file=file, path=path)
-        source.check_declared(declared, self.name)
-        if file.seekable():
-            _refuse_old(source)
-        members = zip_members(source, self.name)
-        folder = _folder(source, members)
-        pickled = _read(source, members[f"{folder}{PICKLE}"], PICKLE_LIMIT)
-        content = Unpickler(data=pickled, known=_KNOWN, calls=_CALLS, load=_storage, path=path).run()
-        order = _byte_order(source, members.get(f"{folder}/byteorder"))
-        tensors = tuple(
-            _tensor(source, name, view, members.get(f"{folder}/data/{view.storage.key}"), order)
-            for name, view in source.limited(_views(source, content))
-        )
-        source.check_unique(tensor.name for tensor in tensors)
-        return tensors
+def _recognises(head: bytes) -> bool:
+    """Say whether it is a zip file with a folder, or what torch.save wrote before it wrote zip files."""
+    return b"/" in (first_name(head) or b"") or head.startswith(_OLD_MAGIC)
 
 
-def _refuse_old(source: Source) -> None:
-    source.file.seek(0)
-    head = source.file.read(len(MAGIC))
-    if head.startswith(b"\x80") and head != MAGIC:
+def _read(source: Source, _: Declared) -> tuple[Tensor, ...]:
+    """Return the tensors in the order of the pickle, by the path to them. Some may share their bytes."""
+    source.size()
+    if source.file.read(1) == b"\x80":
         raise source.error(
             "a pickle, as torch.save wrote it before version 1.6; only its zip files are read",
             hint="save it again: torch.save(torch.load(…, weights_only=True), …)",
         )
+    members = zip_members(source)
+    folder = _folder(source, members)
+    pickled = _unpacked(source, members[f"{folder}{PICKLE}"], PICKLE_LIMIT)
+    content = Unpickler(data=pickled, known=_KNOWN, calls=_CALLS, load=_storage, path=source.path).run()
+    order = _byte_order(source, members.get(f"{folder}/byteorder"))
+    tensors = tuple(
+        _tensor(source, name, view, members.get(f"{folder}/data/{view.storage.key}"), order)
+        for name, view in source.limited(_views(source, content))
+    )
+    source.check_unique(tensor.name for tensor in tensors)
+    return tensors
+
+
+TORCH = TensorFile(name="torch", suffixes=(".pt", ".pth", ".ckpt"), recognises=_recognises, read=_read)
 
 
 def _folder(source: Source, members: Mapping[str, Member]) -> str:
@@ -112,7 +101,7 @@ def _folder(source: Source, members: Mapping[str, Member]) -> str:
     return folders[0]
 
 
-def _read(source: Source, member: Member, limit: int) -> bytes:
+def _unpacked(source: Source, member: Member, limit: int) -> bytes:
     if member.size > limit:
         raise source.error(f"{shown(member.name)} has {member.size} bytes, more than {limit}")
     inside = replace(source, file=open_place(source.file, member.place, path=source.path))
@@ -122,7 +111,7 @@ def _read(source: Source, member: Member, limit: int) -> bytes:
 def _byte_order(source: Source, member: Member | None) -> ByteOrder:
     if member is None:  # before version 2.1
         return "little"
-    match _read(source, member, 16):
+    match _unpacked(source, member, 16):
         case b"little":
             return "little"
         case b"big":

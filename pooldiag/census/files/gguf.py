@@ -78,7 +78,7 @@ def _recognises(head: bytes) -> bool:
 def _read(source: Source, _: Declared) -> tuple[Tensor, ...]:
     """Return the tensors in the order of the header; shapes have the last axis the fastest, unlike GGUF's own."""
     end = source.size()
-    header = _Header(source=source)
+    header = _GgufHeader(source=source)
     tensor_count, value_count = header.begin()
     alignment = _alignment(header, value_count)
     tensors = list(source.limited(_tensor(header) for _ in range(tensor_count)))
@@ -91,7 +91,7 @@ GGUF = TensorFile(name="gguf", suffixes=(".gguf",), recognises=_recognises, read
 
 
 @dataclass(slots=True, kw_only=True)
-class _Header:
+class _GgufHeader:
     """Reads what stands before the elements, no more of it than the limit."""
 
     source: Source
@@ -150,7 +150,7 @@ class _Header:
             raise self.source.error(f"a header of more than {HEADER_LIMIT} bytes: this is no list of tensors")
 
 
-def _alignment(header: _Header, value_count: int) -> int:
+def _alignment(header: _GgufHeader, value_count: int) -> int:
     """Pass the metadata by; return to what multiple of bytes the elements are aligned."""
     alignment = 32
     for _ in range(value_count):
@@ -164,7 +164,7 @@ def _alignment(header: _Header, value_count: int) -> int:
     return alignment
 
 
-def _tensor(header: _Header) -> Tensor:
+def _tensor(header: _GgufHeader) -> Tensor:
     """Read what the header says of a tensor; its offset is still that in the data."""
     source, name = header.source, header.text()
     axes = header.number("I")

@@ -34,7 +34,7 @@ _NUMBERS = {
     **{f"c{size}": ElementType.of(f"f{size * 4}", parts=2) for size in (8, 16)},
 }
 # The type in NumPy's words, whether it is in Fortran order, and the shape.
-_Header: TypeAlias = tuple[object, bool, tuple[int, ...]]
+_ArrayFacts: TypeAlias = tuple[object, bool, tuple[int, ...]]
 _VOID, _OBJECT, _TEXT = "V", "O", "U"
 _NO_TYPE = "structure"
 
@@ -78,7 +78,7 @@ def checked(source: Source, tensor: Tensor, *, end: int) -> Tensor:
     return tensor if tensor.obstacle is not None else with_rest(tensor, -missing)
 
 
-def _parse(source: Source, header: bytes) -> _Header:
+def _parse(source: Source, header: bytes) -> _ArrayFacts:
     try:
         with warnings.catch_warnings(action="ignore"):  # the parser comments on odd escapes
             fields = ast.literal_eval(header.decode("utf-8").strip())
@@ -91,7 +91,7 @@ def _parse(source: Source, header: bytes) -> _Header:
     raise source.error(f"the header does not describe an array: {shown(repr(header))}")
 
 
-def _described(source: Source, name: str | None, header: _Header, layout: Layout | None, *, offset: int) -> Tensor:
+def _described(source: Source, name: str | None, header: _ArrayFacts, layout: Layout | None, *, offset: int) -> Tensor:
     words, fortran, shape = header
     found = _DESCRIPTION.match(words) if isinstance(words, str) else None
     if not isinstance(words, str) or found is None or found[2] == _OBJECT:

@@ -42,7 +42,8 @@ def _facts(decided: Decided, order: str) -> Iterator[str]:
 
 def arm_lines(settings: AttributeSettings) -> Iterator[str]:
     """Yield the arms, one a line."""
-    return (f"  {arm.role:<9} {_change(arm)}" for arm in settings.arms)
+    width = max(len(arm.role) for arm in settings.arms)
+    return (f"  {arm.role:<{width}}  {_change(arm)}" for arm in settings.arms)
 
 
 def _change(arm: Arm) -> str:

@@ -145,7 +145,13 @@ def interruption(session: Session, has: str) -> str | None:
     return f"Interrupted: this report is partial, it has {has}." if session.partial else None
 
 
-def target(found: TargetReport, *, with_order: bool = True) -> str:
+def session_facts(session: Session, runs: int | str, *, with_order: bool = True) -> Iterator[tuple[str, str]]:
+    """Yield what every report of runs says of itself; `runs` is how many were made."""
+    yield "Target", target(session.target, with_order=with_order)
+    yield "Runs", spent(runs, session)
+
+
+def target(found: TargetReport, *, with_order: bool) -> str:
     """Say what was run: the program, its framework, cases and order, the profile, its age."""
     framework = found.framework if found.version is None else f"{found.framework} {found.version}"
     cases = () if found.cases is None else (count(found.cases, "case"), *((str(found.order),) if with_order else ()))

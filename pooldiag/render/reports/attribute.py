@@ -30,11 +30,9 @@ def blocks(report: AttributeReport) -> Blocks:
     """Return the whole report."""
     session = report.session
     runs = len(runs_of(report))
-    target = ("Target", words.target(session.target))
-    spent = ("Runs", words.spent(runs, session))
     return (
         replace(answer(report), interruption=words.interruption(session, count(runs, "finished run"))),
-        facts((*_red_fact(report), target, spent, *sure(report))),
+        facts((*_red_fact(report), *words.session_facts(session, runs), *sure(report))),
         *evidence(report),
         *words.closing(report, *([] if report.reproducer is None else [Command("Reproduce", report.reproducer)])),
     )

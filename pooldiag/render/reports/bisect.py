@@ -62,8 +62,7 @@ def _rows(report: BisectReport) -> Iterator[tuple[str, str]]:
     yield from _victim(report)
     if report.status is not BisectStatus.FOUND and (known := best(report.red_with, report.green_with)):
         yield "So far", known
-    yield "Target", words.target(report.session.target)
-    yield "Runs", _runs(report)
+    yield from words.session_facts(report.session, _runs(report))
     yield from _cost(report)
     if report.found.noisy:  # elsewhere the confidence says nothing that the runs do not
         sure = "not known" if report.found.confidence is None else percent(report.found.confidence)
@@ -248,7 +247,7 @@ def _runs(report: BisectReport) -> str:
     arms = 0 if report.attribution is None else len(runs_of(report.attribution))
     spent_on = ((arms, "for the arms"), (len(report.confirmations), "of the whole order"))
     more = "".join(f", {runs} {purpose}" for runs, purpose in spent_on if runs)
-    return words.spent(f"{report.runs} for the search{more}{',' if more else ''}", report.session)
+    return f"{report.runs} for the search{more}{',' if more else ''}"
 
 
 def _cost(report: BisectReport) -> Iterator[tuple[str, str]]:

@@ -41,10 +41,9 @@ def blocks(report: OrdersReport) -> Blocks:
     session = report.session
     of = f"/{report.asked}" if report.asked else ""
     cases = count(report.cases_run, "case")
-    target = ("Target", words.target(session.target, with_order=False))
     return (
         replace(_answer(report), interruption=words.interruption(session, f"{len(report.orders)}{of} orders")),
-        facts((target, ("Runs", words.spent(f"{report.runs} ({cases} run)", session)))),
+        facts(words.session_facts(session, f"{report.runs} ({cases} run)", with_order=False)),
         *_orders(report),
         *_symptom_list(report),
         *_shortest_prefix(report),

@@ -20,7 +20,7 @@ from pooldiag.census.bits import (
     places_of,
 )
 from pooldiag.census.marks import Indices, Marks
-from pooldiag.model.counts import Blocks, NanRuns
+from pooldiag.model.counts import NanMap, NanRuns
 
 _OFTEN = 64  # runs are many from one in so many elements
 
@@ -155,8 +155,8 @@ class BlockTally:
         """Add every place of a chunk."""
         self.add(name, np.diff, offset=offset, size=size)
 
-    def result(self) -> Blocks:
+    def result(self) -> NanMap:
         """Return the map so far."""
         blocks = -(-self._end // self._elements)
         nan, inf = (tuple(self._counts[name][:blocks].tolist()) for name in ("nan", "inf"))
-        return Blocks(elements=self._elements, nan=nan, inf=inf)
+        return NanMap(elements=self._elements, nan=nan, inf=inf)

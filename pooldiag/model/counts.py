@@ -37,7 +37,7 @@ class NanRuns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Blocks:
+class NanMap:
     """Where NaN and infinities are: their counts in each stretch of `elements` elements, the last one maybe shorter."""
 
     elements: int
@@ -92,7 +92,7 @@ class Census:
     dominant: PatternCount | None = None
     dominant_exact: bool = True  # False: `dominant` counts some of the elements, those that could be read again
     dominant_pages: int = 0  # pages, from the first element on, that hold nothing else
-    blocks: Blocks | None = None
+    blocks: NanMap | None = None
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()  # about the counting, not about the tensor
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pooldiag.model.counts import Blocks, Census
+from pooldiag.model.counts import Census, NanMap
 from pooldiag.model.words import count
 
 STRIP_LINE = 64  # cells of a strip beside one another, where it has several lines
@@ -43,7 +43,7 @@ def grid(census: Census, *, columns: int, lines: int) -> Grid | None:
     return _matrix(census, blocks, parts, columns=columns, lines=lines)
 
 
-def _parts(census: Census, blocks: Blocks) -> int | None:
+def _parts(census: Census, blocks: NanMap) -> int | None:
     """Return of how many blocks a row is, 1 if a block is whole rows; None where there are no rows to tell apart."""
     if census.shape is None or not census.has_rows:
         return None
@@ -53,7 +53,7 @@ def _parts(census: Census, blocks: Blocks) -> int | None:
     return 1 if blocks.elements % row == 0 else None
 
 
-def _strip(n: int, blocks: Blocks, *, columns: int, lines: int) -> Grid:
+def _strip(n: int, blocks: NanMap, *, columns: int, lines: int) -> Grid:
     """Cut a tensor without rows into cells, each of as many blocks as a power of two says."""
     joined = 1
     while -(-len(blocks.nan) // joined) > columns * lines:
@@ -66,7 +66,7 @@ def _strip(n: int, blocks: Blocks, *, columns: int, lines: int) -> Grid:
     return Grid(lines=cut, labels=labels, cell=count(size, "element"))
 
 
-def _matrix(census: Census, blocks: Blocks, parts: int, *, columns: int, lines: int) -> Grid:
+def _matrix(census: Census, blocks: NanMap, parts: int, *, columns: int, lines: int) -> Grid:
     """Put the rows of a tensor below one another; a cell is some neighbours of a row, in some rows."""
     shape, n = census.shape or (), census.n
     per_block = max(1, blocks.elements // shape[-1])  # rows
@@ -90,7 +90,7 @@ def _matrix(census: Census, blocks: Blocks, parts: int, *, columns: int, lines: 
     )
 
 
-def _cell(blocks: Blocks, n: int, ranges: Sequence[range]) -> PictureCell:
+def _cell(blocks: NanMap, n: int, ranges: Sequence[range]) -> PictureCell:
     """Join blocks, the last of which may be shorter than the others."""
     places = [place for each in ranges for place in each]
     size = sum(min(blocks.elements, n - place * blocks.elements) for place in places)

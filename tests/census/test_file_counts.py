@@ -21,7 +21,7 @@ from pooldiag.census.layouts import LAYOUTS, ByteOrder, CensusError, FloatLayout
 from pooldiag.census.patterns import PATTERN_LIMIT
 from pooldiag.census.places import BlockPlan
 from pooldiag.errors import PooldiagError
-from pooldiag.model.counts import Blocks, Census, Element, NanRuns, PatternCount
+from pooldiag.model.counts import Census, Element, NanMap, NanRuns, PatternCount
 from tests.census.oracle import comparable, pack, slow_census
 
 F32 = LAYOUTS["f32"]
@@ -195,14 +195,14 @@ def test_many_special_elements_in_some_chunks_and_few_in_others(name: str) -> No
     assert same(found, slow_census(patterns, path="x", layout=layout))
 
 
-def blocks_of(patterns: list[int], layout: Layout, found: Blocks | None) -> Blocks:
+def blocks_of(patterns: list[int], layout: Layout, found: NanMap | None) -> NanMap:
     """Count NaN and infinities by blocks of the size that was found."""
     assert found is not None
     elements = found.elements
     assert elements == 1 or 8 * elements < len(patterns) <= 16 * elements
     values = [layout.value(pattern) for pattern in patterns]
     parts = [values[begin : begin + elements] for begin in range(0, len(values), elements)]
-    return Blocks(
+    return NanMap(
         elements=elements,
         nan=tuple(sum(map(math.isnan, part)) for part in parts),
         inf=tuple(sum(map(math.isinf, part)) for part in parts),
@@ -478,7 +478,7 @@ def test_integers_keep_their_exact_value() -> None:
 def test_a_map_has_as_many_blocks_as_fit_its_limit() -> None:
     file = io.BytesIO(with_nan(2 * IN_A_CHUNK, range(IN_A_CHUNK - 1, IN_A_CHUNK + 3)))
     blocks = take_census(file, path="x", layout=F32, blocks=BlockPlan(elements=IN_A_CHUNK // 8, limit=4)).blocks
-    assert blocks == Blocks(elements=IN_A_CHUNK // 2, nan=(0, 1, 3, 0), inf=(0, 0, 0, 0))
+    assert blocks == NanMap(elements=IN_A_CHUNK // 2, nan=(0, 1, 3, 0), inf=(0, 0, 0, 0))
 
 
 def test_the_story_video_is_all_nan_of_one_pattern() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pooldiag.census.tensors import block_elements
-from pooldiag.model.counts import Blocks, Census
+from pooldiag.model.counts import Census, NanMap
 from pooldiag.render import picture_file
 from pooldiag.render._picture import grid
 from tests.render.census_samples import REPORTS, clean, video
@@ -86,7 +86,7 @@ def test_no_element_is_lost_or_drawn_twice(data: st.DataObject) -> None:
     n = math.prod(shape)
     elements = data.draw(st.integers(1, 40))
     nan = [data.draw(st.integers(0, min(elements, n - begin))) for begin in range(0, n, elements)]
-    blocks = Blocks(elements=elements, nan=tuple(nan), inf=(0,) * len(nan))
+    blocks = NanMap(elements=elements, nan=tuple(nan), inf=(0,) * len(nan))
     census = Census(path="x", dtype="f32", sha256="", n=n, nan=sum(nan), blocks=blocks, shape=shape)
     found = grid(census, columns=data.draw(st.integers(1, 30)), lines=data.draw(st.integers(1, 30)))
     assert found is not None
@@ -101,7 +101,7 @@ def test_a_picture_is_never_larger_than_asked_for(sizes: list[int], columns: int
     elements = block_elements(shape, n)
     empty = (0,) * -(-n // elements)
     census = Census(
-        path="x", dtype="f32", sha256="", n=n, shape=shape, blocks=Blocks(elements=elements, nan=empty, inf=empty)
+        path="x", dtype="f32", sha256="", n=n, shape=shape, blocks=NanMap(elements=elements, nan=empty, inf=empty)
     )
     found = grid(census, columns=columns, lines=lines)
     assert found is not None
@@ -121,7 +121,7 @@ def test_a_picture_is_never_larger_than_asked_for(sizes: list[int], columns: int
 def test_a_tile_begins_a_line(shape: tuple[int, ...], lines: int, labels: tuple[str, ...]) -> None:
     n = math.prod(shape)
     census = Census(
-        path="x", dtype="f32", sha256="", n=n, shape=shape, blocks=Blocks(elements=2, nan=(0,) * n, inf=(0,) * n)
+        path="x", dtype="f32", sha256="", n=n, shape=shape, blocks=NanMap(elements=2, nan=(0,) * n, inf=(0,) * n)
     )
     found = grid(census, columns=80, lines=lines)
     assert found is not None
@@ -135,7 +135,7 @@ def test_rows_without_equal_parts_are_no_column_of_cells(shape: tuple[int, ...],
     n = math.prod(shape)
     elements = block_elements(shape, n)
     assert elements == map_elements
-    blocks = Blocks(elements=elements, nan=(1, *[0] * (-(-n // elements) - 1)), inf=(0,) * -(-n // elements))
+    blocks = NanMap(elements=elements, nan=(1, *[0] * (-(-n // elements) - 1)), inf=(0,) * -(-n // elements))
     census = Census(path="x", dtype="f32", sha256="", n=n, nan=1, shape=shape, blocks=blocks)
     found = grid(census, columns=64, lines=16)
     assert found is not None

@@ -72,7 +72,7 @@ def decide_bisect(given: Invocation) -> "tuple[BisectSettings, Decided]":
     typed = whole if earlier is None else given
     sequence = _sequence(whole.said)
     if sequence:
-        whole = whole.over_words(f"--victim={sequence[-1]}")
+        whole = whole.over_texts(victim=sequence[-1])
     wanted = None if earlier is None else _wanted(given.said, earlier, sequence)
     decided = with_cases(decide(whole, config, invocation=whole.line("attribute", ATTRIBUTE_OPTIONS)))
     said = decided.said
@@ -106,14 +106,14 @@ def _with_report(given: Invocation) -> "tuple[Invocation, Config, EarlierReport 
     if path is None:
         return given, config, None
     earlier = read_report(path)
-    whole = repeated(given, earlier, OPTIONS)
+    whole = repeated(given, earlier, COMMAND)
     config = configuration(whole.said, earlier.directory)
     if earlier.directory == Path.cwd():
         return whole, config, earlier
     if config.has(whole.target):
-        return whole.over_words(f"--config={config.files[0]}"), config, earlier
+        return whole.over_texts(config=str(config.files[0])), config, earlier
     located = replace(whole, target=str(earlier.directory / whole.target))
-    return located.over_words(f"--cwd={earlier.directory}"), config, earlier
+    return located.over_texts(cwd=str(earlier.directory)), config, earlier
 
 
 def _sequence(said: Options) -> tuple[str, ...]:

@@ -2,9 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pooldiag.cli.streams import complain
 from pooldiag.errors import ExitCode, PooldiagError, UsageError
+
+if TYPE_CHECKING:
+    from typer import TyperException
 
 
 def exit_code_of(work: Callable[[], ExitCode]) -> ExitCode:
@@ -34,3 +38,9 @@ def tell(error: PooldiagError) -> None:
     complain(f"pooldiag: {visible(error.problem)}\n")
     if error.hint is not None:
         complain(f"  {visible(error.hint)}\n")
+
+
+def in_one_line(error: "TyperException", command: str) -> UsageError:
+    """Return what Typer says of a command as one of our problems: not a sentence, on one line."""
+    message = " ".join(error.format_message().split()).rstrip(".")
+    return UsageError(message[:1].lower() + message[1:], hint=f"see {command} --help")

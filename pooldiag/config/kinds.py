@@ -45,17 +45,13 @@ class ValueKind(Generic[_T_co]):
     """A kind of value. `word` reads a text, and is given the option that it stands behind, to name it in an error.
 
     `value` reads a value of the file, and is given the folder of the file, where relative paths start.
-    `at_once`: the file has all values of an option in one. `metavar` is what help has in place of a value; of some
-    `names`, or of numbers from `least` to `most`, it has these.
+    `at_once`: the file has all values of an option in one. `metavar` is what help has in place of a value.
     """
 
     word: Callable[[str, str], _T_co]
     value: Callable[[object, Path], object] = _as_text_of_file
     at_once: bool = False
     metavar: str | None = None
-    names: tuple[str, ...] = ()
-    least: int | None = None
-    most: int | None = None
 
 
 def choice(of: type[_E]) -> ValueKind[_E]:
@@ -70,7 +66,7 @@ def choice(of: type[_E]) -> ValueKind[_E]:
     return ValueKind(
         word=lambda text, _: read(text, map(repr, map(str, of))),
         value=lambda given, _: read(given, of),
-        names=tuple(of),
+        metavar=f"<{'|'.join(of)}>",
     )
 
 
@@ -92,7 +88,8 @@ def whole(*, least: int, most: int | None = None) -> ValueKind[int]:
             raise UnexpectedError(expected)
         return given
 
-    return ValueKind(word=word, value=value, least=least, most=most)
+    bounds = f"x>={least}" if most is None else f"{least}<=x<={most}"
+    return ValueKind(word=word, value=value, metavar=f"<int {bounds}>")
 
 
 def time_limit(problem: str, hint: str) -> ValueKind[float]:

@@ -79,7 +79,7 @@ def test_values_are_read_where_words_are_and_the_words_are_kept_in_one_order() -
         case=("a", "b"),
         lock_wait=60.0,
         quiet=True,
-        words=tuple(zip(("seed", "case", "case", "lock_wait", "quiet"), (*words, "-q"), strict=True)),
+        words=tuple(zip(("seed", "case", "case", "lock_wait", "quiet"), (*words, "--quiet"), strict=True)),
     )
     assert (said.target, said.arguments) == ("t", ("--seed=9",))
     assert said.line("attribute", ATTRIBUTE.options).options == words
@@ -127,7 +127,7 @@ def test_what_is_said_above_replaces_or_follows_what_is_said_beneath(above: Opti
 
 def test_words_are_laid_over_each_other_as_the_values_are() -> None:
     asked = ATTRIBUTE.read(["--seed=1", "--case=a", "--keep-env=X", "t"])
-    again = asked.over_words("--case=b", "--keep-env=Y", "--order=rand")
+    again = asked.over_texts(case=["b"], keep_env=["Y"], order="rand")
     words = ("--order=rand", "--seed=1", "--case=a", "--keep-env=Y", "--keep-env=X")
     assert again.line("attribute", ATTRIBUTE.options).options == words
     assert asked == Invocation(target="t", said=asked.said)

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pooldiag.cli.parser import Argument, Subcommand, WordReader, panel_of
-from pooldiag.config.options import OPTIONS, Option, Options, options_with
+from pooldiag.cli.parser import Argument, Subcommand, panel_of
+from pooldiag.config.options import OPTIONS, Option, Options, options_with, read_texts
 from pooldiag.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -34,11 +34,9 @@ class Invocation:
         target = (*separator, self.target, *self.arguments)
         return CommandLine(command=command, options=tuple(options), target=target, directory=Path.cwd())
 
-    def over_words(self, *words: str) -> "Invocation":
-        """Lay what was asked over what some further words say."""
-        reader = WordReader(OPTIONS.values(), words)
-        reader.take_options(among=False)
-        return replace(self, said=self.said.over(options_with(reader.values, reader.words)))
+    def over_texts(self, **texts: str | list[str]) -> "Invocation":
+        """Lay what was asked over what some further texts say, by the names of their fields."""
+        return replace(self, said=self.said.over(options_with(*read_texts(OPTIONS.values(), texts))))
 
 
 def invocation_of(
@@ -83,7 +81,9 @@ def subcommand(
 
 def with_environment(given: Invocation) -> Invocation:
     """Lay what was asked over what the environment says."""
-    said = {option.flag: os.environ.get(option.variable, "") for option in OPTIONS.values() if option.variable}
-    if given.said.no_lock:
-        said.pop(OPTIONS["lock"].flag)
-    return given.over_words(*(f"{flag}={one}" for flag, text in said.items() for one in text.split(os.pathsep) if one))
+    said = {
+        name: [text for text in os.environ.get(option.variable, "").split(os.pathsep) if text]
+        for name, option in OPTIONS.items()
+        if option.variable is not None and not (name == "lock" and given.said.no_lock)
+    }
+    return given.over_texts(**{name: texts for name, texts in said.items() if texts})

@@ -1,8 +1,10 @@
-"""What help says that registries know; each is imported for the help that names what is in it."""
+"""What help says that registries know; it is read for the help that names it, and nobody else waits for it."""
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
+import pooldiag
 from pooldiag.config.kinds import SEEDLESS
 
 
@@ -18,13 +20,9 @@ def _names(place: str) -> str:
 
             return " ".join(LAYOUTS)
         case "files":
-            from pooldiag.census.files import FORMATS  # noqa: PLC0415
-
-            return _choices(FORMATS)
+            return _choices(_registered("census/files", helper="format"))
         case "frameworks":
-            from pooldiag.frameworks import FRAMEWORKS  # noqa: PLC0415
-
-            return _choices(FRAMEWORKS)
+            return _choices(_registered("frameworks", helper="base"))
         case "formats":
             from pooldiag.render import RENDERERS  # noqa: PLC0415
 
@@ -32,6 +30,12 @@ def _names(place: str) -> str:
         case "orders":
             return ",".join(SEEDLESS)
     raise KeyError(place)
+
+
+def _registered(folder: str, helper: str) -> list[str]:
+    """Return the names in a registry where each has the file of its name; importing them all takes long for a help."""
+    files = (Path(pooldiag.__file__).parent / folder).glob("[!_]*.py")
+    return sorted(file.stem for file in files if file.stem != helper)
 
 
 def _choices(names: Iterable[str]) -> str:

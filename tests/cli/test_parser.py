@@ -10,15 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pooldiag.cli
+from pooldiag.census.files import FORMATS
+from pooldiag.census.layouts import LAYOUTS
 from pooldiag.cli.app import COMMANDS, command_named
 from pooldiag.cli.attribute import COMMAND as ATTRIBUTE
 from pooldiag.cli.bisect import COMMAND as BISECT
+from pooldiag.cli.help import filled_in
 from pooldiag.cli.orders import COMMAND as ORDERS
 from pooldiag.cli.orders import DEFAULT_SEEDS
 from pooldiag.cli.target.decisions import DEFAULT_LOCK
 from pooldiag.cli.target.flags import Invocation
 from pooldiag.config.options import OPTIONS, Options, options_with
 from pooldiag.errors import UsageError
+from pooldiag.frameworks import FRAMEWORKS
 from pooldiag.model.settings import (
     BASELINE_RUNS,
     DEFAULT_LOCK_WAIT_SECONDS,
@@ -67,6 +71,12 @@ def test_the_defaults_that_help_tells_are_those_that_hold() -> None:
     found = {name: re.search(r"\(default: ([^)]+)\)", option.help) for name, option in OPTIONS.items()}
     told = {name: match[1] for name, match in found.items() if match is not None and name not in in_words}
     assert {name: OPTIONS[name].kind.word(text, name) for name, text in told.items()} == holding  # type: ignore[union-attr]
+
+
+def test_help_names_what_the_registries_have() -> None:
+    for place, registry in (("frameworks", FRAMEWORKS), ("files", FORMATS), ("formats", RENDERERS)):
+        assert set(re.findall(r"\w+", filled_in(f"{{{place}}}"))) == {*registry, "or"}
+    assert filled_in("{types}").split() == [*LAYOUTS]
 
 
 def test_values_are_read_where_words_are_and_the_words_are_kept_in_one_order() -> None:

@@ -18,24 +18,6 @@ from pooldiag.errors import ExitCode, UsageError
 _F = TypeVar("_F")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Argument:
-    """Words that are not options, by the name of their field."""
-
-    name: str
-    metavar: str
-    help: str
-    many: bool = False
-    required: bool = False
-
-    @property
-    def parameter(self) -> Parameter:
-        """The parameter that Typer makes an argument of."""
-        declared = typer.Argument(metavar=self.metavar, help=self.help)
-        default = Parameter.empty if self.required else None
-        return _keyword(self.name, list[str] if self.many else str, declared, default)
-
-
 class CommandOfTexts(TyperCommand):
     """A command whose values stay texts, as they were typed: Typer would import Pydantic to read them."""
 
@@ -66,13 +48,14 @@ class CommandOfTexts(TyperCommand):
 class Subcommand(Generic[_F]):
     """A command: `work` does it with `flags`, made of what was typed; its docstring is the help.
 
-    `runs_target`: what follows the first argument is the target's own, but for options that may stand there.
+    `arguments` are options without a flag. `runs_target`: what follows the first of them is the target's own, but for
+    options that may stand there.
     """
 
     flags: Callable[..., _F]
     work: Callable[[_F], ExitCode]
     options: tuple[Option, ...]
-    arguments: tuple[Argument, ...]
+    arguments: tuple[Option, ...]
     runs_target: bool = False
 
     @property
@@ -92,8 +75,7 @@ class Subcommand(Generic[_F]):
             return exit_code_of(lambda: self._run(texts))
 
         update_wrapper(run, self.work)
-        parameters = [*(one.parameter for one in self.arguments), *map(_parameter, self.options)]
-        vars(run)["__signature__"] = Signature(parameters)
+        vars(run)["__signature__"] = Signature([*map(_parameter, (*self.arguments, *self.options))])
         alone = typer.Typer(add_completion=False)
         settings = {"allow_interspersed_args": not self.runs_target, "help_option_names": ["-h", "--help"]}
         registered = alone.command(
@@ -121,10 +103,7 @@ class Subcommand(Generic[_F]):
     def _flags_of(self, texts: Texts) -> _F:
         if self.runs_target:
             texts = self._with_options_behind(texts)
-        values, words = read_texts(self.options, texts, hint=self.hint)
-        for argument in self.arguments:
-            given = texts.get(argument.name)
-            values[argument.name] = tuple(given or ()) if argument.many else given
+        values, words = read_texts((*self.arguments, *self.options), texts, hint=self.hint)
         return self.flags(**values, **({"words": words} if self.runs_target else {}))
 
     def _with_options_behind(self, texts: Texts) -> Texts:
@@ -153,15 +132,14 @@ def panel_of(options: Mapping[str, Option], title: str, *names: str, **helps: st
 
 
 def _parameter(option: Option) -> Parameter:
-    """Return the parameter that Typer makes an option of."""
-    flags = [f"{option.flag}/{option.off}" if option.off else option.flag, *([option.short] if option.short else ())]
+    """Return the parameter that Typer makes an option of, or an argument."""
     shown = None if option.kind is None else option.metavar or option.kind.metavar
-    kind = bool if option.kind is None else list[str] if option.many else str
-    declared = typer.Option(
-        *flags, help=option.help, metavar=shown, rich_help_panel=option.panel, envvar=option.variable
+    flags = [f"{option.flag}/{option.off}" if option.off else option.flag, *([option.short] if option.short else ())]
+    declared = (
+        typer.Option(*flags, help=option.help, metavar=shown, rich_help_panel=option.panel, envvar=option.variable)
+        if option.flag
+        else typer.Argument(help=option.help, metavar=shown)
     )
-    return _keyword(option.name, kind, declared)
-
-
-def _keyword(name: str, kind: type, declared: object, default: object = None) -> Parameter:
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind | None, declared])
+    kind = bool if option.kind is None else list[str] if option.many else str
+    default = Parameter.empty if option.required else None
+    return Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind | None, declared])

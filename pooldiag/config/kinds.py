@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -33,7 +32,7 @@ SEEDLESS = {str(kind): kind for kind in OrderKind if kind is not OrderKind.RAND}
 _NONE = "none"
 
 _T_co = TypeVar("_T_co", covariant=True)
-_E = TypeVar("_E", bound=StrEnum)
+_E = TypeVar("_E", bound=str)
 
 
 def _as_text_of_file(value: object, folder: Path) -> str:  # noqa: ARG001 - other kinds ask where the file stands
@@ -54,19 +53,19 @@ class ValueKind(Generic[_T_co]):
     metavar: str | None = None
 
 
-def choice(of: type[_E]) -> ValueKind[_E]:
+def choice(of: Iterable[_E]) -> ValueKind[_E]:
     """Return the kind of one of some names."""
+    known = {str(name): name for name in of}
 
     def read(given: object, names: Iterable[str]) -> _E:
-        found = next((known for known in of if known == given), None)
-        if found is None:
+        if not isinstance(given, str) or given not in known:
             raise UnexpectedError(f"one of {', '.join(names)}")
-        return found
+        return known[given]
 
     return ValueKind(
-        word=lambda text, _: read(text, map(repr, map(str, of))),
-        value=lambda given, _: read(given, of),
-        metavar=f"<{'|'.join(of)}>",
+        word=lambda text, _: read(text, map(repr, known)),
+        value=lambda given, _: read(given, known),
+        metavar=f"<{'|'.join(known)}>",
     )
 
 

@@ -48,6 +48,8 @@ Texts = Mapping[str, Any]
 class Option:
     """How one field is said: as a flag, or as a key of the file. A `kind` of None is a switch, which has no value.
 
+    Without a flag it is an argument, by its place among the words.
+
     `many`: it may be given more than once. `adds`: what is said above goes behind what is said beneath, not in its
     place. `behind`: its flag may stand behind TARGET, too. `passing`: it says nothing of the runs, and no further
     command repeats it. `help` may name what a registry knows, `{frameworks}`.
@@ -67,6 +69,7 @@ class Option:
     adds: bool = False
     behind: bool = False
     passing: bool = False
+    required: bool = False
 
     def read(self, value: object, folder: Path) -> object:
         """Read a value of the file."""
@@ -267,7 +270,7 @@ def read_texts(
         several = [given] if isinstance(given, str) else given
         read = tuple(_value(option, option.kind, text, hint) for text in several)
         values[option.name] = read if option.many else read[-1]
-        words += [(option.name, f"{option.flag}={text}") for text in several]
+        words += [(option.name, f"{option.flag}={text}") for text in several if option.flag]
     return values, tuple(words)
 
 

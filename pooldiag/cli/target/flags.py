@@ -7,7 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pooldiag.cli.parser import Argument, Subcommand, panel_of
+from pooldiag.cli.parser import Subcommand, panel_of
+from pooldiag.config.kinds import TEXT
 from pooldiag.config.options import OPTIONS, Option, Options, options_with, read_texts
 from pooldiag.errors import ExitCode
 
@@ -40,7 +41,7 @@ class Invocation:
 
 
 def invocation_of(
-    *, target: str, arguments: tuple[str, ...], words: tuple[tuple[str, str], ...], **values: object
+    *, target: str, arguments: tuple[str, ...] = (), words: tuple[tuple[str, str], ...], **values: object
 ) -> Invocation:
     """Return what a command was asked, of values that were read from words."""
     return Invocation(target=target, arguments=arguments, said=options_with(values, words))
@@ -73,8 +74,8 @@ def subcommand(
     """Return a command that runs a target; `target` is what help says of TARGET."""
     own = "The target's own arguments; {out} is the run's output folder."
     arguments = (
-        Argument(name="target", metavar="TARGET", help=target, required=True),
-        Argument(name="arguments", metavar="ARGS", help=own, many=True),
+        Option(target, name="target", metavar="TARGET", kind=TEXT, required=True),
+        Option(own, name="arguments", metavar="ARGS", kind=TEXT, many=True),
     )
     return Subcommand(flags=invocation_of, work=work, options=options, arguments=arguments, runs_target=True)
 

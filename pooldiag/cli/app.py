@@ -8,7 +8,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from pooldiag import __version__
 from pooldiag.cli.problems import in_one_line, tell
-from pooldiag.errors import UsageError
+from pooldiag.errors import PooldiagError, UsageError
 from pooldiag.model.words import nearest
 
 if TYPE_CHECKING:
@@ -66,10 +66,10 @@ def pooldiag(
 
 
 def exit_code_of_words() -> int:
-    """Run the command that was typed, and return its exit code; what Typer cannot read gets one line, as all else."""
+    """Run the command that was typed, print what the user can act on, and return the exit code of it."""
     try:
         return int(app(standalone_mode=False))
-    except UsageError as error:
+    except PooldiagError as error:
         tell(error)
         return error.exit_code
     except typer.TyperException as error:

@@ -6,10 +6,11 @@ What a run needs, and `--help` or `--dry-run` does not, is imported only where i
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from pooldiag.cli.attribute import OPTIONS as ATTRIBUTE_OPTIONS
 from pooldiag.cli.target import flags
@@ -177,30 +178,18 @@ def read_sequence(path: Path) -> tuple[str, ...]:
     What is not UTF-8 becomes what frameworks make of it in the name of a case.
     """
     try:
-        data = _read(sys.stdin.buffer) if path == _STANDARD_INPUT else _read_file(path)
+        with nullcontext(sys.stdin.buffer) if path == _STANDARD_INPUT else path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)  # a device has no end
     except OSError as error:
         raise UsageError(f"--sequence {path}: {error.strerror}", hint=_SEQUENCE_HINT) from error
     if len(data) > MOST_BYTES:
         raise UsageError(f"--sequence {path}: more than {MOST_BYTES} bytes", hint=_SEQUENCE_HINT)
-    lines = (line.removesuffix("\r") for line in _text(data).split("\n"))
+    text = _RAW_BYTE.sub(lambda found: f"\\x{ord(found[0]) - 0xDC00:02X}", data.decode("utf-8-sig", "surrogateescape"))
+    lines = (line.removesuffix("\r") for line in text.split("\n"))
     names = tuple(line for line in lines if line)
     if not names:
         raise UsageError(f"--sequence {path}: no name in it", hint=_SEQUENCE_HINT)
     return names
-
-
-def _read_file(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return _read(file)
-
-
-def _read(file: BinaryIO) -> bytes:
-    return file.read(MOST_BYTES + 1)  # a device has no end
-
-
-def _text(data: bytes) -> str:
-    text = data.decode("utf-8-sig", "surrogateescape")
-    return _RAW_BYTE.sub(lambda found: f"\\x{ord(found[0]) - 0xDC00:02X}", text)
 
 
 def _plan(settings: "BisectSettings") -> Iterator[str]:

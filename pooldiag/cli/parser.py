@@ -11,7 +11,8 @@ import typer
 from typer.core import TyperCommand, TyperOption
 from typer.main import get_command
 
-from pooldiag.cli.problems import exit_code_of, in_one_line, require_directory
+from pooldiag.cli.problems import in_one_line, require_directory
+from pooldiag.cli.streams import complain
 from pooldiag.config.options import Option, Texts, read_texts
 from pooldiag.errors import ExitCode, UsageError
 
@@ -72,7 +73,11 @@ class Subcommand(Generic[_F]):
         """Return the command that Typer makes of it."""
 
         def run(**texts: object) -> ExitCode:
-            return exit_code_of(lambda: self._run(texts))
+            try:
+                return self._run(texts)
+            except KeyboardInterrupt:  # Typer would end without a word
+                complain("pooldiag: interrupted\n")
+                return ExitCode.INTERRUPTED
 
         update_wrapper(run, self.work)
         vars(run)["__signature__"] = Signature([*map(_parameter, (*self.arguments, *self.options))])

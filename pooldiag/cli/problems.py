@@ -1,26 +1,13 @@
 """What goes wrong, as the user reads it: one line for the problem, one for what to do."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pooldiag.cli.streams import complain
-from pooldiag.errors import ExitCode, PooldiagError, UsageError
+from pooldiag.errors import PooldiagError, UsageError
 
 if TYPE_CHECKING:
     from typer import TyperException
-
-
-def exit_code_of(work: Callable[[], ExitCode]) -> ExitCode:
-    """Do the work of a command; print what the user can act on, and return the exit code of it."""
-    try:
-        return work()
-    except PooldiagError as error:
-        tell(error)
-        return error.exit_code
-    except KeyboardInterrupt:
-        complain("pooldiag: interrupted\n")
-        return ExitCode.INTERRUPTED
 
 
 def require_directory() -> None:

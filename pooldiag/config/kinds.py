@@ -123,20 +123,20 @@ def _share_of_file(value: object, _: Path) -> float:
 
 
 def _duration(value: object, _: Path) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | str) or _is_endless(value):
-        raise UnexpectedError("a duration, such as '30m' or '2h', or a number of seconds")
-    return parse_duration(str(value))
+    expected = "a duration, such as '30m' or '2h', or a number of seconds"
+    return parse_duration(_as_typed(value, (int, float, str), expected))
 
 
 def _size(value: object, _: Path) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | str) or _is_endless(value):
-        raise UnexpectedError("a size, such as '34GB' or '1GiB', or a whole number of bytes")
-    return parse_size(str(value))
+    return parse_size(_as_typed(value, (int, str), "a size, such as '34GB' or '1GiB', or a whole number of bytes"))
 
 
-def _is_endless(value: float | str) -> bool:
-    """Say whether an integer is so long (TOML has hexadecimal ones) that Python refuses to write it out."""
-    return isinstance(value, int) and value.bit_length() > MOST_BYTES.bit_length()
+def _as_typed(value: object, kinds: tuple[type, ...], expected: str) -> str:
+    """Return a quantity as words have it; an integer (TOML has hexadecimal ones) may be too long to be written out."""
+    is_endless = isinstance(value, int) and value.bit_length() > MOST_BYTES.bit_length()
+    if is_endless or isinstance(value, bool) or not isinstance(value, kinds):
+        raise UnexpectedError(expected)
+    return str(value)
 
 
 def path_of_file(value: object, folder: Path) -> Path:

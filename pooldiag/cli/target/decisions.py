@@ -60,7 +60,8 @@ def configuration(said: Options, start: Path) -> Config:
 
 def decide(given: Invocation, config: Config, *, invocation: CommandLine) -> Decided:
     """Look at the target's files, and decide what is the same for every command; nothing of the target runs."""
-    entry = _entry(given.target, config)
+    found = resolve_target(given.target, config, Path.exists)
+    entry = found if isinstance(found, TargetConfig) else TargetConfig(name="", command=(str(found),))
     said = given.said.over(entry.said).over(config.said)
     _check(given.said, said)
     path, shown = _program(entry, named=given.target == entry.name)
@@ -86,7 +87,7 @@ def decide(given: Invocation, config: Config, *, invocation: CommandLine) -> Dec
         names=_names(profile, files),
         searchable=searchable,
         libraries=files[1:],
-        notes=(*_notes(given.said, framework, profile, config), *_other_pools(profile, marks)),
+        notes=tuple(_notes(given.said, framework, profile, config, marks)),
     )
 
 
@@ -99,12 +100,6 @@ def with_cases(decided: Decided) -> Decided:
             hint=f"name what is inside it: --framework NAME, one of {known}",
         )
     return decided
-
-
-def _entry(target: str, config: Config) -> TargetConfig:
-    """Return the target as the file has it, or an entry made of a path."""
-    found = resolve_target(target, config, Path.exists)
-    return found if isinstance(found, TargetConfig) else TargetConfig(name="", command=(str(found),))
 
 
 def _check(typed: Options, said: Options) -> None:
@@ -236,25 +231,19 @@ def _default_lock() -> Path:
         raise UsageError(f"{DEFAULT_LOCK}: there is no home directory", hint="name a lock with --lock PATH") from error
 
 
-def _notes(typed: Options, framework: Framework, profile: AllocatorProfile, config: Config) -> Iterable[str]:
+def _notes(
+    typed: Options, framework: Framework, profile: AllocatorProfile, config: Config, marks: frozenset[bytes]
+) -> Iterable[str]:
+    """Say what is not known, what arms leave in place (a green under them is then of less), and what every run sets."""
     if framework is BLACKBOX and typed.framework is None:
         yield "no known test framework: run as a black box, which reads the exit code and the outputs only"
     if not profile.arms:
         yield "no switch of an allocator is known here: name them, --arm 'bypass=NAME=VALUE', one for each role"
-    yield from _profile_notes(profile)
-    for key in config.shadowed:
-        yield f"{key} in pyproject.toml is not used: pooldiag.toml has it too"
-
-
-def _other_pools(profile: AllocatorProfile, marks: frozenset[bytes]) -> Iterable[str]:
-    """Warn of pools that no arm takes away: a green under the bypass is then of one pool of several."""
-    if found := others(marks, profile):
-        yield f"partially bypassed: the target's files also name switches of {', '.join(found)}, which stay unset"
-
-
-def _profile_notes(profile: AllocatorProfile) -> Iterable[str]:
-    """Say what the arms of the profile leave in place, and what every run sets."""
     if profile.beneath:
         yield f"partially bypassed: the arms of {profile.name} leave in place {'; '.join(profile.beneath)}"
     for name, value in profile.always.set:
         yield f"every run sets {name}={value}, the baseline too"
+    for key in config.shadowed:
+        yield f"{key} in pyproject.toml is not used: pooldiag.toml has it too"
+    if found := others(marks, profile):
+        yield f"partially bypassed: the target's files also name switches of {', '.join(found)}, which stay unset"

@@ -8,6 +8,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from pooldiag import __version__
 from pooldiag.cli.problems import in_one_line, tell
+from pooldiag.cli.streams import say
 from pooldiag.errors import PooldiagError, UsageError
 from pooldiag.model.words import nearest
 
@@ -52,7 +53,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it with the option's value
     if wanted:
-        typer.echo(f"pooldiag {__version__}")
+        say(f"pooldiag {__version__}\n")
         raise typer.Exit
 
 

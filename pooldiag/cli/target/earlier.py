@@ -49,7 +49,6 @@ class EarlierReport:
 
     path: Path
     command: str
-    partial: bool
     options: tuple[str, ...]
     target: tuple[str, ...]
     directory: Path
@@ -101,7 +100,6 @@ def _read(document: dict[str, Any], path: Path, command: str) -> EarlierReport:
     return EarlierReport(
         path=path,
         command=command,
-        partial=document.get("partial") is True,
         options=_texts(asked["options"]),
         target=target[target[0] == "--" :],
         directory=Path(asked["directory"]),

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pooldiag.cli.parser import Subcommand, panel_of
-from pooldiag.cli.problems import tell
+from pooldiag.cli.problems import registered, tell
 from pooldiag.cli.streams import JSON, complain, form_of, say_report
 from pooldiag.config.kinds import NAME, SIZE, TEXT, ValueKind, choice
 from pooldiag.config.options import Option, options_of, several, single, switch, switch_if_any
 from pooldiag.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from pooldiag.census.files.format import TensorFile
     from pooldiag.census.layouts import ByteOrder
     from pooldiag.diagnose.census import CensusSettings, FileCounter
     from pooldiag.model.censuses import CensusReport
@@ -121,6 +120,7 @@ def census(flags: CensusFlags) -> ExitCode:
 
 def settings_of(flags: CensusFlags) -> "CensusSettings":
     """Read the flags; UsageError for whatever cannot be meant, before any file is read."""
+    from pooldiag.census.files import FORMATS  # noqa: PLC0415
     from pooldiag.census.files.format import Declared  # noqa: PLC0415
     from pooldiag.census.layouts import find_layout  # noqa: PLC0415
     from pooldiag.diagnose.census import CensusSettings  # noqa: PLC0415
@@ -134,7 +134,7 @@ def settings_of(flags: CensusFlags) -> "CensusSettings":
             offset=flags.offset or 0,
             byte_order=flags.byte_order,
         ),
-        format=None if flags.input_format is None else _format(flags.input_format),
+        format=None if flags.input_format is None else registered(FORMATS, flags.input_format, "--input-format"),
         patterns=flags.tensor,
         sha256=flags.sha256,
         mapped=flags.shows_map or flags.save is not None,
@@ -168,14 +168,6 @@ def _seconds(text: str) -> float:
     from pooldiag.config.quantities import parse_duration  # noqa: PLC0415 - most have none
 
     return parse_duration(text, what="--watch-for")
-
-
-def _format(name: str) -> "TensorFile":
-    from pooldiag.census.files import FORMATS  # noqa: PLC0415
-
-    if name not in FORMATS:
-        raise UsageError(f"--input-format {name!r} is not known", hint=f"known: {', '.join(FORMATS)}")
-    return FORMATS[name]
 
 
 def _picture_path(text: str) -> Path:

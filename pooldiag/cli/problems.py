@@ -1,13 +1,16 @@
 """What goes wrong, as the user reads it: one line for the problem, one for what to do."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pooldiag.cli.streams import complain
 from pooldiag.errors import PooldiagError, UsageError
 
 if TYPE_CHECKING:
     from typer import TyperException
+
+_T = TypeVar("_T")
 
 
 def require_directory() -> None:
@@ -25,6 +28,13 @@ def tell(error: PooldiagError) -> None:
     complain(f"pooldiag: {visible(error.problem)}\n")
     if error.hint is not None:
         complain(f"  {visible(error.hint)}\n")
+
+
+def registered(registry: Mapping[str, _T], name: str, option: str) -> _T:
+    """Return what an option names in a registry."""
+    if name not in registry:
+        raise UsageError(f"{option} {name!r} is not known", hint=f"known: {', '.join(registry)}")
+    return registry[name]
 
 
 def in_one_line(error: "TyperException", command: str) -> UsageError:

@@ -2,14 +2,14 @@
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from typing import TypeVar
 
 from pooldiag.attribution.acted import ENVIRONMENT_CALLS
 from pooldiag.census.files import FORMATS
 from pooldiag.census.layouts import find_layout
+from pooldiag.cli.problems import registered
 from pooldiag.cli.target.flags import Invocation
 from pooldiag.config.file import Config, TargetConfig, find_config, read_config, resolve_target
 from pooldiag.config.options import Options
@@ -36,8 +36,6 @@ DEFAULT_LOCK = Path("~/gpu.lock")
 
 LEAST_CONFIDENCE = 0.5
 """With less, two mechanisms could both be established."""
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +66,7 @@ def decide(given: Invocation, config: Config, *, invocation: CommandLine) -> Dec
     searchable = describe(Path(entry.command[0]) if shown == entry.command[0] else path) is Kind.PROGRAM
     files = (path, *libraries(path)) if searchable else ()
     marks = find_markers(files, {*markers(), *(mark for known in FRAMEWORKS.values() for mark in known.markers)})
-    framework = recognise(marks) if said.framework is None else _named(FRAMEWORKS, said.framework, "--framework")
+    framework = recognise(marks) if said.framework is None else registered(FRAMEWORKS, said.framework, "--framework")
     arguments = (*entry.command[1:], *given.arguments)
     framework.refuse(arguments)
     profile = _profile(said, marks)
@@ -133,7 +131,7 @@ def _directory(said: Options) -> Path:
 
 def _profile(said: Options, marks: frozenset[bytes]) -> AllocatorProfile:
     wanted = said.profile
-    base = recognise_profile(marks) if wanted is None else _switched(_named(PROFILES, wanted, "--profile"))
+    base = recognise_profile(marks) if wanted is None else _switched(registered(PROFILES, wanted, "--profile"))
     base = None if base is None else with_inherited(base, os.environ)
     return custom_profile(base, said.arm, said.stats, said.counter)
 
@@ -146,12 +144,6 @@ def _switched(profile: AllocatorProfile) -> AllocatorProfile:
             hint=f"code does it: {profile.no_switch}",
         )
     return profile
-
-
-def _named(registry: Mapping[str, _T], name: str, option: str) -> _T:
-    if name not in registry:
-        raise UsageError(f"{option} {name!r} is not known", hint=f"known: {', '.join(registry)}")
-    return registry[name]
 
 
 def _names(profile: AllocatorProfile, files: tuple[Path, ...]) -> frozenset[str]:

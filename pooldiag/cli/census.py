@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pooldiag.cli.parser import Subcommand, panel_of
 from pooldiag.cli.problems import registered, tell
 from pooldiag.cli.streams import JSON, complain, form_of, say_report
-from pooldiag.config.kinds import NAME, SIZE, TEXT, ValueKind, choice
+from pooldiag.config.kinds import DURATION, NAME, SIZE, TEXT, ValueKind, choice
 from pooldiag.config.options import Option, options_of, several, single, switch, switch_if_any
 from pooldiag.errors import ExitCode, UsageError
 
@@ -142,7 +142,7 @@ def settings_of(flags: CensusFlags) -> "CensusSettings":
         guess=flags.guess,
         reference=flags.against,
         watched=flags.watch,
-        watch_seconds=None if flags.watch_for is None else _seconds(flags.watch_for),
+        watch_seconds=None if flags.watch_for is None else DURATION.word(flags.watch_for, "--watch-for"),
     )
 
 
@@ -162,12 +162,6 @@ def _check(flags: CensusFlags) -> None:
         raise UsageError("--watch and --guess: a type is guessed of a file that is there", hint="give one of them")
     if flags.files.count("-") > 1:
         raise UsageError("standard input can be read once, and is named twice", hint="name - once")
-
-
-def _seconds(text: str) -> float:
-    from pooldiag.config.quantities import parse_duration  # noqa: PLC0415 - most have none
-
-    return parse_duration(text, what="--watch-for")
 
 
 def _picture_path(text: str) -> Path:

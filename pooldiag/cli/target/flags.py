@@ -81,10 +81,6 @@ def subcommand(
 
 
 def with_environment(given: Invocation) -> Invocation:
-    """Lay what was asked over what the environment says."""
-    said = {
-        name: [text for text in os.environ.get(option.variable, "").split(os.pathsep) if text]
-        for name, option in OPTIONS.items()
-        if option.variable is not None and not (name == "lock" and given.said.no_lock)
-    }
-    return given.over_texts(**{name: texts for name, texts in said.items() if texts})
+    """Lay what was asked over the locks that the environment names, unless no lock is to be taken."""
+    named = [path for path in os.environ.get(OPTIONS["lock"].variable or "", "").split(os.pathsep) if path]
+    return given.over_texts(lock=named) if named and not given.said.no_lock else given

@@ -61,11 +61,10 @@ def say(text: str, *, hint: str | None = None) -> None:
 
 def form_of(said_format: str | None, *, json: bool) -> str:
     """Return the name of the format that a report is printed in."""
-    from pooldiag.cli.problems import registered  # noqa: PLC0415 - most take the first
-    from pooldiag.render import RENDERERS  # noqa: PLC0415 - the same
+    from pooldiag.render import RENDERERS  # noqa: PLC0415 - most take the first
 
-    if said_format is not None:
-        registered(RENDERERS, said_format, "--format")
+    if said_format is not None and said_format not in RENDERERS:
+        raise UsageError(f"--format {said_format!r} is not known", hint=f"known: {', '.join(RENDERERS)}")
     if json and said_format not in {None, JSON}:
         raise UsageError(f"--json and --format {said_format} contradict each other", hint="give one of them")
     return JSON if json else said_format or TABLE

@@ -31,7 +31,7 @@ from pooldiag.model.settings import (
     Floors,
 )
 from pooldiag.reduce.search import DEFAULT_CONFIDENCE
-from pooldiag.render import RENDERERS
+from pooldiag.render import FORMAT_NAMES
 from tests.cli.command import Said, one_problem, script
 
 
@@ -74,7 +74,7 @@ def test_the_defaults_that_help_tells_are_those_that_hold() -> None:
 
 
 def test_help_names_what_the_registries_have() -> None:
-    for place, registry in (("frameworks", FRAMEWORKS), ("files", FORMATS), ("formats", RENDERERS)):
+    for place, registry in (("frameworks", FRAMEWORKS), ("files", FORMATS), ("formats", FORMAT_NAMES)):
         assert set(re.findall(r"\w+", filled_in(f"{{{place}}}"))) == {*registry, "or"}
     assert filled_in("{types}").split() == [*LAYOUTS]
 
@@ -162,7 +162,7 @@ def test_a_format_is_chosen_by_name_and_json_is_short_for_one(typed: Callable[..
 @pytest.mark.parametrize(
     ("words", "problem", "hint"),
     [
-        (("--format=xml",), "--format 'xml' is not known", f"known: {', '.join(RENDERERS)}"),
+        (("--format=xml",), "--format 'xml' is not known", f"known: {', '.join(FORMAT_NAMES)}"),
         (("--json", "--format=table"), "--json and --format table contradict each other", "give one of them"),
         (("--format=json",), "--dry-run prints no report, so there is no JSON of it", "leave --json out"),
     ],

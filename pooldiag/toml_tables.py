@@ -1,7 +1,7 @@
 """One table of a TOML file, read with checks: every error names where it stands and what would be right."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 from pooldiag.errors import UsageError
@@ -23,11 +23,9 @@ class TomlTable:
     where: str
     values: dict[str, object]
     gap: str = ": "
-    asked: list[str] = field(default_factory=list)
 
     def take(self, key: str, read: Callable[[object], _T]) -> _T | None:
         """Return the value of a key, read and checked; None when it is absent."""
-        self.asked.append(key)
         if key not in self.values:
             return None
         value = self.values[key]
@@ -37,10 +35,6 @@ class TomlTable:
             raise UsageError(f"{self.place(key)} = {shown(value)}", hint=f"expected {error}") from error
         except UsageError as error:
             raise UsageError(f"{self.place(key)}: {error.problem}", hint=error.hint) from error
-
-    def finish(self) -> None:
-        """Refuse the keys that nobody asked for."""
-        self.only(self.asked)
 
     def only(self, keys: Iterable[str]) -> "TomlTable":
         """Refuse a key that is not among `keys`."""

@@ -1,14 +1,15 @@
-"""The program: its table of commands, and the words that were typed on their way to one of them."""
+"""The program: its table of commands, each in a file of its own, as a Typer application."""
 
-import sys
-from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
 
 from pooldiag import __version__
-from pooldiag.cli.problems import exit_code_of, require_directory
+from pooldiag.cli.problems import in_one_line, tell
 from pooldiag.cli.streams import say
-from pooldiag.errors import ExitCode, UsageError
+from pooldiag.errors import PooldiagError, UsageError
 from pooldiag.model.words import nearest
 
 if TYPE_CHECKING:
@@ -16,14 +17,6 @@ if TYPE_CHECKING:
 
 COMMANDS = ("attribute", "bisect", "orders", "census", "profiles")
 """Each is `COMMAND` in the file of its name beside this one; help has them in this order."""
-
-HELP = ("--help", "-h")
-VERSION = "--version"
-
-
-def exit_code_of_words() -> int:
-    """Run the command that was typed, and return its exit code."""
-    return int(exit_code_of(lambda: _run(sys.argv[1:])))
 
 
 def command_named(name: str) -> "Subcommand[Any]":
@@ -35,40 +28,52 @@ def command_named(name: str) -> "Subcommand[Any]":
     return command
 
 
-def _run(words: Sequence[str]) -> ExitCode:
-    match words:
-        case []:
-            return _help(None, ExitCode.USAGE)
-        case [first, *_] if first in HELP:
-            return _help(None, ExitCode.GREEN)
-        case [first, *_] if first == VERSION:
-            say(f"pooldiag {__version__}\n")
-            return ExitCode.GREEN
-        case [first, *_] if first.startswith("-") and first != "-":
-            raise UsageError(f"no such option: {first.partition('=')[0]}", hint="see pooldiag --help")
-        case [name, *rest]:
-            return _run_command(command_named(name), rest)
-    raise TypeError(words)
+class _Commands(TyperGroup):
+    """The commands, made one at a time."""
+
+    def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002 - the same in any context
+        """Return their names, in the order of the help."""
+        return [*COMMANDS]
+
+    def get_command(self, ctx: object, cmd_name: str) -> TyperCommand:  # noqa: ARG002 - the same
+        """Return one; UsageError for a name of none."""
+        return command_named(cmd_name).made()
 
 
-def _run_command(command: "Subcommand[Any]", words: Sequence[str]) -> ExitCode:
-    from pooldiag.cli.parser import HelpAskedError  # noqa: PLC0415 - `--version` needs no options
+app = typer.Typer(
+    name="pooldiag",
+    cls=_Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    # Typer imports Pydantic to read a --help that was not given.
+    context_settings={"help_option_names": ["-h", "--help"], "default_map": {"help": False}},
+)
 
-    if command.runs_target and not words:
-        return _help(command, ExitCode.USAGE)
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it with the option's value
+    if wanted:
+        say(f"pooldiag {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def pooldiag(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Find out why a test binary is red: memory pool, stale scratch, race, state between cases, or a plain bug."""
+
+
+def exit_code_of_words() -> int:
+    """Run the command that was typed, print what the user can act on, and return the exit code of it."""
     try:
-        flags = command.read(words)
-    except HelpAskedError:
-        return _help(command, ExitCode.GREEN)
-    require_directory()
-    return command.work(flags)
-
-
-def _help(command: "Subcommand[Any] | None", code: ExitCode) -> ExitCode:
-    from pooldiag.cli.help import show_command, show_program  # noqa: PLC0415 - for those who ask
-
-    if command is None:
-        show_program(map(command_named, COMMANDS))
-    else:
-        show_command(command)
-    return code
+        return int(app(standalone_mode=False))
+    except PooldiagError as error:
+        tell(error)
+        return error.exit_code
+    except typer.TyperException as error:
+        if error.format_message().strip():  # without: nothing was typed, and the help is shown
+            tell(in_one_line(error, getattr(getattr(error, "ctx", None), "command_path", "pooldiag")))
+        return error.exit_code

@@ -6,10 +6,11 @@ What a run needs, and `--help` or `--dry-run` does not, is imported only where i
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from pooldiag.cli.attribute import OPTIONS as ATTRIBUTE_OPTIONS
 from pooldiag.cli.target import flags
@@ -72,7 +73,7 @@ def decide_bisect(given: Invocation) -> "tuple[BisectSettings, Decided]":
     typed = whole if earlier is None else given
     sequence = _sequence(whole.said)
     if sequence:
-        whole = whole.over_words(f"--victim={sequence[-1]}")
+        whole = whole.over_texts(victim=sequence[-1])
     wanted = None if earlier is None else _wanted(given.said, earlier, sequence)
     decided = with_cases(decide(whole, config, invocation=whole.line("attribute", ATTRIBUTE_OPTIONS)))
     said = decided.said
@@ -106,14 +107,14 @@ def _with_report(given: Invocation) -> "tuple[Invocation, Config, EarlierReport 
     if path is None:
         return given, config, None
     earlier = read_report(path)
-    whole = repeated(given, earlier, OPTIONS)
+    whole = repeated(given, earlier, COMMAND)
     config = configuration(whole.said, earlier.directory)
     if earlier.directory == Path.cwd():
         return whole, config, earlier
     if config.has(whole.target):
-        return whole.over_words(f"--config={config.files[0]}"), config, earlier
+        return whole.over_texts(config=str(config.files[0])), config, earlier
     located = replace(whole, target=str(earlier.directory / whole.target))
-    return located.over_words(f"--cwd={earlier.directory}"), config, earlier
+    return located.over_texts(cwd=str(earlier.directory)), config, earlier
 
 
 def _sequence(said: Options) -> tuple[str, ...]:
@@ -177,30 +178,18 @@ def read_sequence(path: Path) -> tuple[str, ...]:
     What is not UTF-8 becomes what frameworks make of it in the name of a case.
     """
     try:
-        data = _read(sys.stdin.buffer) if path == _STANDARD_INPUT else _read_file(path)
+        with nullcontext(sys.stdin.buffer) if path == _STANDARD_INPUT else path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)  # a device has no end
     except OSError as error:
         raise UsageError(f"--sequence {path}: {error.strerror}", hint=_SEQUENCE_HINT) from error
     if len(data) > MOST_BYTES:
         raise UsageError(f"--sequence {path}: more than {MOST_BYTES} bytes", hint=_SEQUENCE_HINT)
-    lines = (line.removesuffix("\r") for line in _text(data).split("\n"))
+    text = _RAW_BYTE.sub(lambda found: f"\\x{ord(found[0]) - 0xDC00:02X}", data.decode("utf-8-sig", "surrogateescape"))
+    lines = (line.removesuffix("\r") for line in text.split("\n"))
     names = tuple(line for line in lines if line)
     if not names:
         raise UsageError(f"--sequence {path}: no name in it", hint=_SEQUENCE_HINT)
     return names
-
-
-def _read_file(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return _read(file)
-
-
-def _read(file: BinaryIO) -> bytes:
-    return file.read(MOST_BYTES + 1)  # a device has no end
-
-
-def _text(data: bytes) -> str:
-    text = data.decode("utf-8-sig", "surrogateescape")
-    return _RAW_BYTE.sub(lambda found: f"\\x{ord(found[0]) - 0xDC00:02X}", text)
 
 
 def _plan(settings: "BisectSettings") -> Iterator[str]:

@@ -8,32 +8,34 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pooldiag.cli.parser import Argument, Subcommand, panel_of
-from pooldiag.cli.problems import tell
+from pooldiag.cli.parser import Subcommand, panel_of
+from pooldiag.cli.problems import registered, tell
 from pooldiag.cli.streams import JSON, complain, form_of, say_report
-from pooldiag.config.kinds import NAME, TEXT, choice
-from pooldiag.config.options import options_of, several, single, switch, switch_if_any
+from pooldiag.config.kinds import DURATION, NAME, SIZE, TEXT, ValueKind, choice
+from pooldiag.config.options import Option, options_of, several, single, switch, switch_if_any
 from pooldiag.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from pooldiag.census.files.format import TensorFile
+    from pooldiag.census.layouts import ByteOrder
     from pooldiag.diagnose.census import CensusSettings, FileCounter
     from pooldiag.model.censuses import CensusReport
 
 PROBLEMS_TOLD = 20
 _PICTURES = (".svg", ".png")
 _MOST_ELEMENTS = 2**63
+_FILES = "Tensor files, folders with tensor files, or - for standard input."
+_ENDS: "tuple[ByteOrder, ...]" = ("little", "big")
 
 
-class ByteOrderName(StrEnum):
-    """Which end of an element comes first."""
-
-    LITTLE = "little"
-    BIG = "big"
+def _shape(text: str, option: str) -> tuple[int, ...]:
+    """Read `4,8,16`."""
+    sizes = [size.strip() for size in text.replace("x", ",").split(",")]
+    if not all(size.isascii() and size.isdecimal() and int(size) < _MOST_ELEMENTS for size in sizes):
+        raise UsageError(f"{option} {text!r} is no list of sizes", hint="for instance 4,8,16")
+    return tuple(map(int, sizes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +44,11 @@ class CensusFlags:
 
     files: tuple[str, ...] = ()
     dtype: str | None = single(TEXT, "Element type of files that do not say it: {types}.", metavar="TYPE")
-    shape: str | None = single(TEXT, "Shape of a raw file, the last axis the fastest: 4,8,16.", metavar="SIZES")
-    offset: str | None = single(TEXT, "Bytes before the first element of a raw file.", metavar="SIZE")
-    byte_order: ByteOrderName | None = single(choice(ByteOrderName), "Of a raw file (default: little).")
+    shape: tuple[int, ...] | None = single(
+        ValueKind(word=_shape, metavar="SIZES"), "Shape of a raw file, the last axis the fastest: 4,8,16."
+    )
+    offset: int | None = single(SIZE, "Bytes before the first element of a raw file.")
+    byte_order: "ByteOrder | None" = single(choice(_ENDS), "Of a raw file (default: little).")
     input_format: str | None = single(TEXT, "{files}; found by itself.", metavar="NAME")
     tensor: tuple[str, ...] = several(TEXT, "Count only these tensors; * and ? as in a shell.", metavar="PATTERN")
     guess: bool = switch("Try every element type, and say which one fits and why.")
@@ -117,6 +121,7 @@ def census(flags: CensusFlags) -> ExitCode:
 
 def settings_of(flags: CensusFlags) -> "CensusSettings":
     """Read the flags; UsageError for whatever cannot be meant, before any file is read."""
+    from pooldiag.census.files import FORMATS  # noqa: PLC0415
     from pooldiag.census.files.format import Declared  # noqa: PLC0415
     from pooldiag.census.layouts import find_layout  # noqa: PLC0415
     from pooldiag.diagnose.census import CensusSettings  # noqa: PLC0415
@@ -126,11 +131,11 @@ def settings_of(flags: CensusFlags) -> "CensusSettings":
         files=flags.files,
         declared=Declared(
             layout=None if flags.dtype is None else find_layout(flags.dtype),
-            shape=None if flags.shape is None else _shape(flags.shape),
-            offset=0 if flags.offset is None else _offset(flags.offset),
-            byte_order=None if flags.byte_order is None else ("big" if flags.byte_order == "big" else "little"),
+            shape=flags.shape,
+            offset=flags.offset or 0,
+            byte_order=flags.byte_order,
         ),
-        format=None if flags.input_format is None else _format(flags.input_format),
+        format=None if flags.input_format is None else registered(FORMATS, flags.input_format, "--input-format"),
         patterns=flags.tensor,
         sha256=flags.sha256,
         mapped=flags.shows_map or flags.save is not None,
@@ -138,7 +143,7 @@ def settings_of(flags: CensusFlags) -> "CensusSettings":
         guess=flags.guess,
         reference=flags.against,
         watched=flags.watch,
-        watch_seconds=None if flags.watch_for is None else _seconds(flags.watch_for),
+        watch_seconds=None if flags.watch_for is None else DURATION.word(flags.watch_for, "--watch-for"),
     )
 
 
@@ -158,34 +163,6 @@ def _check(flags: CensusFlags) -> None:
         raise UsageError("--watch and --guess: a type is guessed of a file that is there", hint="give one of them")
     if flags.files.count("-") > 1:
         raise UsageError("standard input can be read once, and is named twice", hint="name - once")
-
-
-def _shape(text: str) -> tuple[int, ...]:
-    """Read `4,8,16`."""
-    sizes = [size.strip() for size in text.replace("x", ",").split(",")]
-    if not all(size.isascii() and size.isdecimal() and int(size) < _MOST_ELEMENTS for size in sizes):
-        raise UsageError(f"--shape {text!r} is no list of sizes", hint="for instance 4,8,16")
-    return tuple(map(int, sizes))
-
-
-def _offset(text: str) -> int:
-    from pooldiag.config.quantities import parse_size  # noqa: PLC0415 - most have none
-
-    return parse_size(text, what="--offset")
-
-
-def _seconds(text: str) -> float:
-    from pooldiag.config.quantities import parse_duration  # noqa: PLC0415 - most have none
-
-    return parse_duration(text, what="--watch-for")
-
-
-def _format(name: str) -> "TensorFile":
-    from pooldiag.census.files import FORMATS  # noqa: PLC0415
-
-    if name not in FORMATS:
-        raise UsageError(f"--input-format {name!r} is not known", hint=f"known: {', '.join(FORMATS)}")
-    return FORMATS[name]
 
 
 def _picture_path(text: str) -> Path:
@@ -263,12 +240,5 @@ COMMAND = Subcommand(
     flags=CensusFlags,
     work=census,
     options=OPTIONS,
-    arguments=(
-        Argument(
-            name="files",
-            metavar="FILE...",
-            help="Tensor files, folders with tensor files, or - for standard input.",
-            many=True,
-        ),
-    ),
+    arguments=(Option(_FILES, name="files", metavar="FILE...", kind=TEXT, many=True),),
 )

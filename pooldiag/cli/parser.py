@@ -1,46 +1,62 @@
-"""What may be typed after a command, and the one reader of such words, wherever they stand."""
+"""What may be typed after a command: its options as data, made into a command of Typer's, which splits words."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
-from typing import Generic, TypeVar
+from functools import update_wrapper
+from inspect import Parameter, Signature
+from typing import Annotated, Generic, TypeVar
 
-from pooldiag.cli.app import HELP
-from pooldiag.config.kinds import ValueKind
-from pooldiag.config.options import Option
+import typer
+from typer.core import TyperCommand, TyperOption
+from typer.main import get_command
+
+from pooldiag.cli.problems import in_one_line, require_directory
+from pooldiag.cli.streams import complain
+from pooldiag.config.options import Option, Texts, read_texts
 from pooldiag.errors import ExitCode, UsageError
-from pooldiag.toml_tables import UnexpectedError
 
 _F = TypeVar("_F")
 
 
-class HelpAskedError(Exception):
-    """The words ask for the help of the command."""
+class CommandOfTexts(TyperCommand):
+    """A command whose values stay texts, as they were typed: Typer would import Pydantic to read them."""
 
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Keep what is typed; help and errors are Typer's own. The context's type is the only one that it exports."""
+        try:
+            texts, extra, _ = self.make_parser(ctx).parse_args([*args])
+        except typer.TyperException as error:  # of which command is not always in it
+            raise in_one_line(error, ctx.command_path) from error
+        helps = "help" in texts or (self.no_args_is_help and not args)
+        if helps:
+            self._fill_in()
+        if helps or extra or any(one.required and texts[one.name] is None for one in self.params):
+            return super().parse_args(ctx, args)
+        ctx.params = {name: text for name, text in texts.items() if text is not None}
+        return []
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Argument:
-    """Words that are not options, by the name of their field."""
+    def _fill_in(self) -> None:
+        """Fill in what registries know: for those who read help, and for nobody else."""
+        from pooldiag.cli.help import filled_in  # noqa: PLC0415 - as said above
 
-    name: str
-    metavar: str
-    help: str
-    many: bool = False
-    required: bool = False
+        for one in self.params:
+            if isinstance(one, TyperOption):
+                one.help = filled_in(one.help or "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subcommand(Generic[_F]):
     """A command: `work` does it with `flags`, made of what was typed; its docstring is the help.
 
-    `runs_target`: what follows the first argument is the target's own, but for options that may stand there.
+    `arguments` are options without a flag. `runs_target`: what follows the first of them is the target's own, but for
+    options that may stand there.
     """
 
     flags: Callable[..., _F]
     work: Callable[[_F], ExitCode]
     options: tuple[Option, ...]
-    arguments: tuple[Argument, ...]
+    arguments: tuple[Option, ...]
     runs_target: bool = False
 
     @property
@@ -48,24 +64,71 @@ class Subcommand(Generic[_F]):
         """How it is typed."""
         return self.work.__name__
 
+    @property
+    def hint(self) -> str:
+        """What to do about words that cannot be read."""
+        return f"see pooldiag {self.name} --help"
+
+    def made(self) -> TyperCommand:
+        """Return the command that Typer makes of it."""
+
+        def run(**texts: object) -> ExitCode:
+            try:
+                return self._run(texts)
+            except KeyboardInterrupt:  # Typer would end without a word
+                complain("pooldiag: interrupted\n")
+                return ExitCode.INTERRUPTED
+
+        update_wrapper(run, self.work)
+        vars(run)["__signature__"] = Signature([*map(_parameter, (*self.arguments, *self.options))])
+        alone = typer.Typer(add_completion=False)
+        settings = {"allow_interspersed_args": not self.runs_target, "help_option_names": ["-h", "--help"]}
+        registered = alone.command(
+            self.name, cls=CommandOfTexts, context_settings=settings, no_args_is_help=self.runs_target
+        )
+        registered(run)
+        command = get_command(alone)
+        if not isinstance(command, CommandOfTexts):
+            raise TypeError(command)
+        return command
+
     def read(self, words: Sequence[str]) -> _F:
         """Return the flags that the words behind its name are."""
-        reader = WordReader(self.options, words, hint=f"see pooldiag {self.name} --help")
-        others = reader.take_options(among=not self.runs_target)
-        values: dict[str, object] = {}
-        for argument in self.arguments:
-            if argument.many:
-                values[argument.name], others = tuple(others), []
-            elif others:
-                values[argument.name] = others.pop(0)
-            elif argument.required:
-                raise UsageError(f"missing argument {argument.metavar!r}", hint=reader.hint)
-            if self.runs_target and not argument.many:
-                others = reader.take_options_behind(others)
-        if others:
-            raise UsageError(f"got unexpected extra argument(s) ({' '.join(others)})", hint=reader.hint)
-        typed = {"words": tuple(reader.words)} if self.runs_target else {}
-        return self.flags(**values | reader.values | typed)
+        return self._flags_of(self.texts(words))
+
+    def texts(self, words: Sequence[str]) -> Texts:
+        """Return what the words say, by the names of fields."""
+        return self.made().make_context(f"pooldiag {self.name}", [*words]).params
+
+    def _run(self, texts: Texts) -> ExitCode:
+        flags = self._flags_of(texts)
+        require_directory()
+        return self.work(flags)
+
+    def _flags_of(self, texts: Texts) -> _F:
+        if self.runs_target:
+            texts = self._with_options_behind(texts)
+        values, words = read_texts((*self.arguments, *self.options), texts, hint=self.hint)
+        return self.flags(**values, **({"words": words} if self.runs_target else {}))
+
+    def _with_options_behind(self, texts: Texts) -> Texts:
+        """Take the options that may stand behind TARGET, up to a `--`, from among the target's own words."""
+        target, own = (argument.name for argument in self.arguments)
+        behind = {flag: option for option in self.options if option.behind for flag in (option.flag, option.short)}
+        taken: list[str] = []
+        left: list[str] = []
+        words = deque(texts.get(own) or ())
+        while words and words[0] != "--":
+            flag, given, _ = words[0].partition("=")
+            option = behind.get(flag)
+            (left if option is None else taken).append(words.popleft())
+            if option is not None and option.kind is not None and not given:
+                if not words:
+                    raise UsageError(f"{flag}: its value is missing", hint=self.hint)
+                taken.append(words.popleft())
+        if not taken:
+            return texts
+        return {**texts, **self.texts([*taken, "--", texts[target]]), own: [*left, *words]}
 
 
 def panel_of(options: Mapping[str, Option], title: str, *names: str, **helps: str) -> tuple[Option, ...]:
@@ -73,96 +136,15 @@ def panel_of(options: Mapping[str, Option], title: str, *names: str, **helps: st
     return tuple(replace(options[name], panel=title, help=helps.get(name, options[name].help)) for name in names)
 
 
-class WordReader:
-    """Reads words into values, by the names of fields; `words` say the same, one for each value."""
-
-    def __init__(self, options: Iterable[Option], words: Iterable[str], *, hint: str | None = None) -> None:
-        self.hint = hint
-        self.values: dict[str, object] = {}
-        self.words: list[tuple[str, str]] = []
-        self._flags = {flag: option for option in options for flag in (option.flag, option.short, option.off) if flag}
-        self._rest = deque(words)
-
-    def take_options(self, *, among: bool) -> list[str]:
-        """Take options up to the first other word, or from among the others; return the others, and the rest."""
-        others: list[str] = []
-        while self._rest and (among or not others):
-            word = self._rest.popleft()
-            if word == "--":
-                break
-            if len(word) > 1 and word.startswith("-"):
-                self._take(word)
-            else:
-                others.append(word)
-        return [*others, *self._rest]
-
-    def take_options_behind(self, words: Iterable[str]) -> list[str]:
-        """Take the options that may stand behind TARGET, up to a `--`; return all other words."""
-        others: list[str] = []
-        self._rest = deque(words)
-        while self._rest:
-            word = self._rest.popleft()
-            option = self._flags.get(word.partition("=")[0])
-            if word == "--":
-                return [*others, word, *self._rest]
-            if option is None or not option.behind:
-                others.append(word)
-            elif option.kind is not None and "=" not in word and not self._rest:
-                raise UsageError(f"{word}: its value is missing", hint=self.hint)
-            else:
-                self._take(word)
-        return others
-
-    def _take(self, word: str) -> None:
-        if not word.startswith("--"):
-            self._take_short(word)
-            return
-        flag, given, text = word.partition("=")
-        self._read(flag, text if given else None)
-
-    def _take_short(self, word: str) -> None:
-        """Take `-q`, `-j2`, `-qj 2`."""
-        for place, letter in enumerate(word[1:], start=2):
-            flag = f"-{letter}"
-            if (option := self._flags.get(flag)) is not None and option.kind is not None:
-                self._read(flag, word[place:] or None)
-                return
-            self._read(flag, None)
-
-    def _read(self, flag: str, text: str | None) -> None:
-        if flag in HELP:
-            raise HelpAskedError
-        option = self._flags.get(flag)
-        if option is None:
-            raise UsageError(f"no such option: {flag}{self._meant(flag)}", hint=self.hint)
-        if option.kind is not None:
-            if text is None and not self._rest:
-                raise UsageError(f"option {flag!r} requires an argument", hint=self.hint)
-            self._read_value(option, option.kind, self._rest.popleft() if text is None else text)
-        elif text is not None:
-            raise UsageError(f"option {flag!r} does not take a value", hint=self.hint)
-        else:
-            self._keep(option, flag != option.off, flag)
-
-    def _read_value(self, option: Option, kind: ValueKind[object], text: str) -> None:
-        try:
-            value = kind.word(text, option.flag)
-        except UnexpectedError as error:
-            problem = f"invalid value for {option.flag!r}: {text!r} is not {error}"
-            raise UsageError(problem, hint=self.hint) from error
-        self._keep(option, value, f"{option.flag}={text}")
-
-    def _keep(self, option: Option, value: object, word: str) -> None:
-        """Keep a value; of an option that has one, the last that is given."""
-        before = self.values.get(option.name, ())
-        if option.many and isinstance(before, tuple):
-            self.values[option.name] = (*before, value)
-        else:
-            self.values[option.name] = value
-            self.words = [pair for pair in self.words if pair[0] != option.name]
-        self.words.append((option.name, word))
-
-    def _meant(self, flag: str) -> str:
-        """Name the options that were perhaps meant."""
-        meant = get_close_matches(flag, [known for known in self._flags if known.startswith("--")])
-        return f" (Possible options: {', '.join(meant)})" if meant and flag.startswith("--") else ""
+def _parameter(option: Option) -> Parameter:
+    """Return the parameter that Typer makes an option of, or an argument."""
+    shown = None if option.kind is None else option.metavar or option.kind.metavar
+    flags = [f"{option.flag}/{option.off}" if option.off else option.flag, *([option.short] if option.short else ())]
+    declared = (
+        typer.Option(*flags, help=option.help, metavar=shown, rich_help_panel=option.panel, envvar=option.variable)
+        if option.flag
+        else typer.Argument(help=option.help, metavar=shown)
+    )
+    kind = bool if option.kind is None else list[str] if option.many else str
+    default = Parameter.empty if option.required else None
+    return Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind | None, declared])

@@ -1,22 +1,16 @@
 """What goes wrong, as the user reads it: one line for the problem, one for what to do."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from pooldiag.cli.streams import complain
-from pooldiag.errors import ExitCode, PooldiagError, UsageError
+from pooldiag.errors import PooldiagError, UsageError
 
+if TYPE_CHECKING:
+    from typer import TyperException
 
-def exit_code_of(work: Callable[[], ExitCode]) -> ExitCode:
-    """Do the work of a command; print what the user can act on, and return the exit code of it."""
-    try:
-        return work()
-    except PooldiagError as error:
-        tell(error)
-        return error.exit_code
-    except KeyboardInterrupt:
-        complain("pooldiag: interrupted\n")
-        return ExitCode.INTERRUPTED
+_T = TypeVar("_T")
 
 
 def require_directory() -> None:
@@ -34,3 +28,16 @@ def tell(error: PooldiagError) -> None:
     complain(f"pooldiag: {visible(error.problem)}\n")
     if error.hint is not None:
         complain(f"  {visible(error.hint)}\n")
+
+
+def registered(registry: Mapping[str, _T], name: str, option: str) -> _T:
+    """Return what an option names in a registry."""
+    if name not in registry:
+        raise UsageError(f"{option} {name!r} is not known", hint=f"known: {', '.join(registry)}")
+    return registry[name]
+
+
+def in_one_line(error: "TyperException", command: str) -> UsageError:
+    """Return what Typer says of a command as one of our problems: not a sentence, on one line."""
+    message = " ".join(error.format_message().split()).rstrip(".")
+    return UsageError(message[:1].lower() + message[1:], hint=f"see {command} --help")

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from pooldiag.cli.parser import Argument, Subcommand
+from pooldiag.cli.parser import Subcommand
 from pooldiag.cli.streams import form_of, say_report
 from pooldiag.config.kinds import NAME
-from pooldiag.config.options import options_of, single, switch
+from pooldiag.config.options import Option, options_of, single, switch
 from pooldiag.errors import ExitCode, UsageError
 from pooldiag.model.words import nearest
 
@@ -38,5 +38,5 @@ COMMAND = Subcommand(
     flags=ProfilesFlags,
     work=profiles,
     options=tuple(options_of(ProfilesFlags).values()),
-    arguments=(Argument(name="name", metavar="NAME", help="One profile, whole; without it all of them."),),
+    arguments=(Option("One profile, whole; without it all of them.", name="name", kind=NAME),),
 )

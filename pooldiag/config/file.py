@@ -63,12 +63,14 @@ def read_config(path: Path) -> Config:
     data = _bytes(path)
     if data is None:
         raise UsageError(f"{path}: no such file", hint="name a pooldiag.toml")
-    if path.name != PYPROJECT:
-        return parse_config(_decoded(data, path), path=path)
-    found = parse_pyproject(_decoded(data, path), path=path)
+    found = _parsed(data, path)
     if found is None:
         raise UsageError(f"{path}: no table [tool.pooldiag]", hint="write one, or name a pooldiag.toml")
     return found
+
+
+def _parsed(data: bytes, path: Path) -> Config | None:
+    return (parse_pyproject if path.name == PYPROJECT else parse_config)(_decoded(data, path), path=path)
 
 
 def parse_config(text: str, *, path: Path) -> Config:
@@ -107,14 +109,13 @@ def resolve_target(text: str, config: Config, exists: Callable[[Path], bool]) ->
 
 
 def _config(top: TomlTable, path: Path) -> Config:
+    top.only((_TARGET, *_SECTIONS))
     targets = top.table(_TARGET, gap=".")
-    sections = [(name, top.table(name, gap=".")) for name in _SECTIONS]
-    top.finish()
     return Config(
         folder=path.parent,
         files=(path,),
         targets=tuple(_target(name, targets, path) for name in targets.values),
-        said=reduce(Options.over, (_said(name, table, path.parent) for name, table in sections)),
+        said=reduce(Options.over, (_said(name, top.table(name, gap="."), path.parent) for name in _SECTIONS)),
     )
 
 
@@ -126,20 +127,18 @@ def _target(name: str, targets: TomlTable, path: Path) -> TargetConfig:
         )
     table, folder = targets.table(name), path.parent
     command = table.take("command", lambda value: _program(command_of_file(value, folder), folder))
-    said = _said(_TARGET, table, folder).over(Options(cwd=folder))
+    said = _said(_TARGET, table, folder, others=("command",)).over(Options(cwd=folder))
     if command is None:
         raise UsageError(f"{table.place('command')} is missing", hint="what is run: command = 'build/test_x --flag'")
     return TargetConfig(name=name, command=command, said=said)
 
 
-def _said(section: str, table: TomlTable, folder: Path) -> Options:
-    """Return what a table says."""
-    values = {
-        name: table.take(option.key.removeprefix(f"{section}."), partial(option.read, folder=folder))
-        for name, option in OPTIONS.items()
-        if option.key is not None and option.key.startswith(f"{section}.")
-    }
-    table.finish()
+def _said(section: str, table: TomlTable, folder: Path, others: tuple[str, ...] = ()) -> Options:
+    """Return what a table says in keys of options, and refuse any but the `others` beside them."""
+    keyed = {option.key: option for option in OPTIONS.values() if option.key is not None}
+    keys = {key.partition(".")[2]: option for key, option in keyed.items() if key.startswith(f"{section}.")}
+    table.only((*others, *keys))
+    values = {option.name: table.take(key, partial(option.read, folder=folder)) for key, option in keys.items()}
     return options_with({name: value for name, value in values.items() if value is not None})
 
 
@@ -152,10 +151,10 @@ def _read_folder(folder: Path) -> Config | None:
     """Read what one folder has. Where both files say the same thing, pooldiag.toml is right."""
     own_path, shared_path = folder / FILE_NAME, folder / PYPROJECT
     own_data, shared_data = _bytes(own_path), _bytes(shared_path)
-    own = None if own_data is None else parse_config(_decoded(own_data, own_path), path=own_path)
+    own = None if own_data is None else _parsed(own_data, own_path)
     if shared_data is None or b"pooldiag" not in shared_data:  # most are none of our business, broken ones too
         return own
-    shared = parse_pyproject(_decoded(shared_data, shared_path), path=shared_path)
+    shared = _parsed(shared_data, shared_path)
     return _joined(own, shared) if own is not None and shared is not None else own or shared
 
 

@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -33,7 +32,7 @@ SEEDLESS = {str(kind): kind for kind in OrderKind if kind is not OrderKind.RAND}
 _NONE = "none"
 
 _T_co = TypeVar("_T_co", covariant=True)
-_E = TypeVar("_E", bound=StrEnum)
+_E = TypeVar("_E", bound=str)
 
 
 def _as_text_of_file(value: object, folder: Path) -> str:  # noqa: ARG001 - other kinds ask where the file stands
@@ -45,32 +44,28 @@ class ValueKind(Generic[_T_co]):
     """A kind of value. `word` reads a text, and is given the option that it stands behind, to name it in an error.
 
     `value` reads a value of the file, and is given the folder of the file, where relative paths start.
-    `at_once`: the file has all values of an option in one. `metavar` is what help has in place of a value; of some
-    `names`, or of numbers from `least` to `most`, it has these.
+    `at_once`: the file has all values of an option in one. `metavar` is what help has in place of a value.
     """
 
     word: Callable[[str, str], _T_co]
     value: Callable[[object, Path], object] = _as_text_of_file
     at_once: bool = False
     metavar: str | None = None
-    names: tuple[str, ...] = ()
-    least: int | None = None
-    most: int | None = None
 
 
-def choice(of: type[_E]) -> ValueKind[_E]:
+def choice(of: Iterable[_E]) -> ValueKind[_E]:
     """Return the kind of one of some names."""
+    known = {str(name): name for name in of}
 
     def read(given: object, names: Iterable[str]) -> _E:
-        found = next((known for known in of if known == given), None)
-        if found is None:
+        if not isinstance(given, str) or given not in known:
             raise UnexpectedError(f"one of {', '.join(names)}")
-        return found
+        return known[given]
 
     return ValueKind(
-        word=lambda text, _: read(text, map(repr, map(str, of))),
-        value=lambda given, _: read(given, of),
-        names=tuple(of),
+        word=lambda text, _: read(text, map(repr, known)),
+        value=lambda given, _: read(given, known),
+        metavar=f"<{'|'.join(known)}>",
     )
 
 
@@ -92,7 +87,8 @@ def whole(*, least: int, most: int | None = None) -> ValueKind[int]:
             raise UnexpectedError(expected)
         return given
 
-    return ValueKind(word=word, value=value, least=least, most=most)
+    bounds = f"x>={least}" if most is None else f"{least}<=x<={most}"
+    return ValueKind(word=word, value=value, metavar=f"<int {bounds}>")
 
 
 def time_limit(problem: str, hint: str) -> ValueKind[float]:
@@ -127,20 +123,20 @@ def _share_of_file(value: object, _: Path) -> float:
 
 
 def _duration(value: object, _: Path) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | str) or _is_endless(value):
-        raise UnexpectedError("a duration, such as '30m' or '2h', or a number of seconds")
-    return parse_duration(str(value))
+    expected = "a duration, such as '30m' or '2h', or a number of seconds"
+    return parse_duration(_as_typed(value, (int, float, str), expected))
 
 
 def _size(value: object, _: Path) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | str) or _is_endless(value):
-        raise UnexpectedError("a size, such as '34GB' or '1GiB', or a whole number of bytes")
-    return parse_size(str(value))
+    return parse_size(_as_typed(value, (int, str), "a size, such as '34GB' or '1GiB', or a whole number of bytes"))
 
 
-def _is_endless(value: float | str) -> bool:
-    """Say whether an integer is so long (TOML has hexadecimal ones) that Python refuses to write it out."""
-    return isinstance(value, int) and value.bit_length() > MOST_BYTES.bit_length()
+def _as_typed(value: object, kinds: tuple[type, ...], expected: str) -> str:
+    """Return a quantity as words have it; an integer (TOML has hexadecimal ones) may be too long to be written out."""
+    is_endless = isinstance(value, int) and value.bit_length() > MOST_BYTES.bit_length()
+    if is_endless or isinstance(value, bool) or not isinstance(value, kinds):
+        raise UnexpectedError(expected)
+    return str(value)
 
 
 def path_of_file(value: object, folder: Path) -> Path:

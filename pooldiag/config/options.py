@@ -6,7 +6,7 @@ Flags, a target of the file and its sections are all `Options`, laid over each o
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from pooldiag.config.kinds import (
     ARM,
@@ -28,7 +28,8 @@ from pooldiag.config.kinds import (
     ValueKind,
     time_limit,
 )
-from pooldiag.toml_tables import each
+from pooldiag.errors import UsageError
+from pooldiag.toml_tables import UnexpectedError, each
 
 if TYPE_CHECKING:  # `--help` has no use for what is imported where it is read
     from pooldiag.model.arms import Role
@@ -39,10 +40,15 @@ _METADATA = "option"
 
 _T = TypeVar("_T")
 
+Texts = Mapping[str, Any]
+"""What was typed, by the names of fields: a text, some texts, or whether a switch is on."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
     """How one field is said: as a flag, or as a key of the file. A `kind` of None is a switch, which has no value.
+
+    Without a flag it is an argument, by its place among the words.
 
     `many`: it may be given more than once. `adds`: what is said above goes behind what is said beneath, not in its
     place. `behind`: its flag may stand behind TARGET, too. `passing`: it says nothing of the runs, and no further
@@ -63,6 +69,7 @@ class Option:
     adds: bool = False
     behind: bool = False
     passing: bool = False
+    required: bool = False
 
     def read(self, value: object, folder: Path) -> object:
         """Read a value of the file."""
@@ -245,6 +252,33 @@ class Options:
 def options_with(values: Mapping[str, object], words: Iterable[tuple[str, str]] = ()) -> Options:
     """Return options of values that were read, by the names of their fields."""
     return _make(**values, words=tuple(sorted(words, key=lambda pair: _PLACES[pair[0]])))
+
+
+def read_texts(
+    options: Iterable[Option], texts: Texts, *, hint: str | None = None
+) -> tuple[dict[str, object], tuple[tuple[str, str], ...]]:
+    """Read what was typed into values, and into words that say the same, one for each value."""
+    values: dict[str, object] = {}
+    words: list[tuple[str, str]] = []
+    for option in options:
+        if (given := texts.get(option.name)) is None:
+            continue
+        if option.kind is None:
+            values[option.name] = given
+            words.append((option.name, option.flag if given or option.off is None else option.off))
+            continue
+        several = [given] if isinstance(given, str) else given
+        read = tuple(_value(option, option.kind, text, hint) for text in several)
+        values[option.name] = read if option.many else read[-1]
+        words += [(option.name, f"{option.flag}={text}") for text in several if option.flag]
+    return values, tuple(words)
+
+
+def _value(option: Option, kind: ValueKind[object], text: str, hint: str | None) -> object:
+    try:
+        return kind.word(text, option.flag)
+    except UnexpectedError as error:
+        raise UsageError(f"invalid value for {option.flag!r}: {text!r} is not {error}", hint=hint) from error
 
 
 _make: Callable[..., Options] = Options

@@ -489,7 +489,7 @@ def test_it_is_the_same_as_a_process_of_its_own(video: Path, tmp_path: Path, typ
 def test_what_a_census_in_json_does_not_need_is_not_imported(video: Path, tmp_path: Path) -> None:
     script = (
         "import sys; from pooldiag.cli.app import exit_code_of_words; exit_code_of_words();"
-        "unwanted = {'pydantic', 'typer', 'rich', 'tomllib', 'pooldiag.model.arms'};"
+        "unwanted = {'pydantic', 'rich', 'tomllib', 'pooldiag.model.arms'};"
         "print(*sorted(unwanted & sys.modules.keys()), file=sys.stderr)"
     )
     words = [sys.executable, "-c", script, "census", "--json", "--dtype=f32", "--byte-order=little", video.name]

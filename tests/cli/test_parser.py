@@ -10,15 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pooldiag.cli
+from pooldiag.census.files import FORMATS
+from pooldiag.census.layouts import LAYOUTS
 from pooldiag.cli.app import COMMANDS, command_named
 from pooldiag.cli.attribute import COMMAND as ATTRIBUTE
 from pooldiag.cli.bisect import COMMAND as BISECT
+from pooldiag.cli.help import filled_in
 from pooldiag.cli.orders import COMMAND as ORDERS
 from pooldiag.cli.orders import DEFAULT_SEEDS
 from pooldiag.cli.target.decisions import DEFAULT_LOCK
 from pooldiag.cli.target.flags import Invocation
 from pooldiag.config.options import OPTIONS, Options, options_with
 from pooldiag.errors import UsageError
+from pooldiag.frameworks import FRAMEWORKS
 from pooldiag.model.settings import (
     BASELINE_RUNS,
     DEFAULT_LOCK_WAIT_SECONDS,
@@ -69,6 +73,12 @@ def test_the_defaults_that_help_tells_are_those_that_hold() -> None:
     assert {name: OPTIONS[name].kind.word(text, name) for name, text in told.items()} == holding  # type: ignore[union-attr]
 
 
+def test_help_names_what_the_registries_have() -> None:
+    for place, registry in (("frameworks", FRAMEWORKS), ("files", FORMATS), ("formats", FORMAT_NAMES)):
+        assert set(re.findall(r"\w+", filled_in(f"{{{place}}}"))) == {*registry, "or"}
+    assert filled_in("{types}").split() == [*LAYOUTS]
+
+
 def test_values_are_read_where_words_are_and_the_words_are_kept_in_one_order() -> None:
     said = ATTRIBUTE.read(
         ["-q", "--lock-wait", "1m", "--case=a", "--seed=7", "--case", "b", "--seed=8", "t", "--seed=9"]
@@ -79,7 +89,7 @@ def test_values_are_read_where_words_are_and_the_words_are_kept_in_one_order() -
         case=("a", "b"),
         lock_wait=60.0,
         quiet=True,
-        words=tuple(zip(("seed", "case", "case", "lock_wait", "quiet"), (*words, "-q"), strict=True)),
+        words=tuple(zip(("seed", "case", "case", "lock_wait", "quiet"), (*words, "--quiet"), strict=True)),
     )
     assert (said.target, said.arguments) == ("t", ("--seed=9",))
     assert said.line("attribute", ATTRIBUTE.options).options == words
@@ -127,7 +137,7 @@ def test_what_is_said_above_replaces_or_follows_what_is_said_beneath(above: Opti
 
 def test_words_are_laid_over_each_other_as_the_values_are() -> None:
     asked = ATTRIBUTE.read(["--seed=1", "--case=a", "--keep-env=X", "t"])
-    again = asked.over_words("--case=b", "--keep-env=Y", "--order=rand")
+    again = asked.over_texts(case=["b"], keep_env=["Y"], order="rand")
     words = ("--order=rand", "--seed=1", "--case=a", "--keep-env=Y", "--keep-env=X")
     assert again.line("attribute", ATTRIBUTE.options).options == words
     assert asked == Invocation(target="t", said=asked.said)

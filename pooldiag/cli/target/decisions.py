@@ -2,14 +2,14 @@
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from typing import TypeVar
 
 from pooldiag.attribution.acted import ENVIRONMENT_CALLS
 from pooldiag.census.files import FORMATS
 from pooldiag.census.layouts import find_layout
+from pooldiag.cli.problems import registered
 from pooldiag.cli.target.flags import Invocation
 from pooldiag.config.file import Config, TargetConfig, find_config, read_config, resolve_target
 from pooldiag.config.options import Options
@@ -37,8 +37,6 @@ DEFAULT_LOCK = Path("~/gpu.lock")
 LEAST_CONFIDENCE = 0.5
 """With less, two mechanisms could both be established."""
 
-_T = TypeVar("_T")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
@@ -60,14 +58,15 @@ def configuration(said: Options, start: Path) -> Config:
 
 def decide(given: Invocation, config: Config, *, invocation: CommandLine) -> Decided:
     """Look at the target's files, and decide what is the same for every command; nothing of the target runs."""
-    entry = _entry(given.target, config)
+    found = resolve_target(given.target, config, Path.exists)
+    entry = found if isinstance(found, TargetConfig) else TargetConfig(name="", command=(str(found),))
     said = given.said.over(entry.said).over(config.said)
     _check(given.said, said)
     path, shown = _program(entry, named=given.target == entry.name)
     searchable = describe(Path(entry.command[0]) if shown == entry.command[0] else path) is Kind.PROGRAM
     files = (path, *libraries(path)) if searchable else ()
     marks = find_markers(files, {*markers(), *(mark for known in FRAMEWORKS.values() for mark in known.markers)})
-    framework = recognise(marks) if said.framework is None else _named(FRAMEWORKS, said.framework, "--framework")
+    framework = recognise(marks) if said.framework is None else registered(FRAMEWORKS, said.framework, "--framework")
     arguments = (*entry.command[1:], *given.arguments)
     framework.refuse(arguments)
     profile = _profile(said, marks)
@@ -86,7 +85,7 @@ def decide(given: Invocation, config: Config, *, invocation: CommandLine) -> Dec
         names=_names(profile, files),
         searchable=searchable,
         libraries=files[1:],
-        notes=(*_notes(given.said, framework, profile, config), *_other_pools(profile, marks)),
+        notes=tuple(_notes(given.said, framework, profile, config, marks)),
     )
 
 
@@ -99,12 +98,6 @@ def with_cases(decided: Decided) -> Decided:
             hint=f"name what is inside it: --framework NAME, one of {known}",
         )
     return decided
-
-
-def _entry(target: str, config: Config) -> TargetConfig:
-    """Return the target as the file has it, or an entry made of a path."""
-    found = resolve_target(target, config, Path.exists)
-    return found if isinstance(found, TargetConfig) else TargetConfig(name="", command=(str(found),))
 
 
 def _check(typed: Options, said: Options) -> None:
@@ -138,7 +131,7 @@ def _directory(said: Options) -> Path:
 
 def _profile(said: Options, marks: frozenset[bytes]) -> AllocatorProfile:
     wanted = said.profile
-    base = recognise_profile(marks) if wanted is None else _switched(_named(PROFILES, wanted, "--profile"))
+    base = recognise_profile(marks) if wanted is None else _switched(registered(PROFILES, wanted, "--profile"))
     base = None if base is None else with_inherited(base, os.environ)
     return custom_profile(base, said.arm, said.stats, said.counter)
 
@@ -151,12 +144,6 @@ def _switched(profile: AllocatorProfile) -> AllocatorProfile:
             hint=f"code does it: {profile.no_switch}",
         )
     return profile
-
-
-def _named(registry: Mapping[str, _T], name: str, option: str) -> _T:
-    if name not in registry:
-        raise UsageError(f"{option} {name!r} is not known", hint=f"known: {', '.join(registry)}")
-    return registry[name]
 
 
 def _names(profile: AllocatorProfile, files: tuple[Path, ...]) -> frozenset[str]:
@@ -236,25 +223,19 @@ def _default_lock() -> Path:
         raise UsageError(f"{DEFAULT_LOCK}: there is no home directory", hint="name a lock with --lock PATH") from error
 
 
-def _notes(typed: Options, framework: Framework, profile: AllocatorProfile, config: Config) -> Iterable[str]:
+def _notes(
+    typed: Options, framework: Framework, profile: AllocatorProfile, config: Config, marks: frozenset[bytes]
+) -> Iterable[str]:
+    """Say what is not known, what arms leave in place (a green under them is then of less), and what every run sets."""
     if framework is BLACKBOX and typed.framework is None:
         yield "no known test framework: run as a black box, which reads the exit code and the outputs only"
     if not profile.arms:
         yield "no switch of an allocator is known here: name them, --arm 'bypass=NAME=VALUE', one for each role"
-    yield from _profile_notes(profile)
-    for key in config.shadowed:
-        yield f"{key} in pyproject.toml is not used: pooldiag.toml has it too"
-
-
-def _other_pools(profile: AllocatorProfile, marks: frozenset[bytes]) -> Iterable[str]:
-    """Warn of pools that no arm takes away: a green under the bypass is then of one pool of several."""
-    if found := others(marks, profile):
-        yield f"partially bypassed: the target's files also name switches of {', '.join(found)}, which stay unset"
-
-
-def _profile_notes(profile: AllocatorProfile) -> Iterable[str]:
-    """Say what the arms of the profile leave in place, and what every run sets."""
     if profile.beneath:
         yield f"partially bypassed: the arms of {profile.name} leave in place {'; '.join(profile.beneath)}"
     for name, value in profile.always.set:
         yield f"every run sets {name}={value}, the baseline too"
+    for key in config.shadowed:
+        yield f"{key} in pyproject.toml is not used: pooldiag.toml has it too"
+    if found := others(marks, profile):
+        yield f"partially bypassed: the target's files also name switches of {', '.join(found)}, which stay unset"

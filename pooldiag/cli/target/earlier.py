@@ -2,16 +2,16 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pooldiag.attribution.signatures import saved_place
-from pooldiag.cli.parser import WordReader
+from pooldiag.cli.parser import Subcommand
 from pooldiag.cli.target.flags import Invocation
 from pooldiag.config.kinds import PATH
-from pooldiag.config.options import OPTIONS, Option, Options, options_with
+from pooldiag.config.options import OPTIONS, Options
 from pooldiag.errors import UsageError
 from pooldiag.execute.evidence import FOLDER, REPORT, unfinished
 from pooldiag.model.arms import Role
@@ -49,7 +49,6 @@ class EarlierReport:
 
     path: Path
     command: str
-    partial: bool
     options: tuple[str, ...]
     target: tuple[str, ...]
     directory: Path
@@ -101,7 +100,6 @@ def _read(document: dict[str, Any], path: Path, command: str) -> EarlierReport:
     return EarlierReport(
         path=path,
         command=command,
-        partial=document.get("partial") is True,
         options=_texts(asked["options"]),
         target=target[target[0] == "--" :],
         directory=Path(asked["directory"]),
@@ -154,9 +152,9 @@ def _said(error: Exception) -> str:
     return f"no {error}" if isinstance(error, KeyError) else str(error)
 
 
-def repeated(given: Invocation, report: EarlierReport, taken: Iterable[Option]) -> Invocation:
+def repeated(given: Invocation, report: EarlierReport, command: Subcommand[Invocation]) -> Invocation:
     """Return what the command of a report was asked, as far as this one takes it, with what is asked now over it."""
-    earlier = _options(report, {option.flag: option for option in taken})
+    earlier = _options(report, command)
     if earlier.no_lock:  # it outranked a lock that the environment named
         earlier = earlier.without({"lock"})
     replaced = {other for name, others in _REPLACED.items() if given.said.says(name) for other in others}
@@ -168,8 +166,9 @@ def repeated(given: Invocation, report: EarlierReport, taken: Iterable[Option]) 
     )
 
 
-def _options(report: EarlierReport, taken: dict[str, Option]) -> Options:
+def _options(report: EarlierReport, command: Subcommand[Invocation]) -> Options:
     """Return what the options of a report say; UsageError for one that no command of this version has."""
+    taken = {option.flag: option for option in command.options}
     words = []
     for word in report.options:
         flag, _, text = word.partition("=")
@@ -179,12 +178,10 @@ def _options(report: EarlierReport, taken: dict[str, Option]) -> Options:
         if option is None or (report.command != BISECT and option.name in _OF_THE_ARMS):
             continue
         words.append(f"{flag}={report.directory / text}" if option.kind is PATH else word)
-    reader = WordReader(taken.values(), words)
     try:
-        reader.take_options(among=False)
+        return command.read([*words, "--", report.target[0]]).said
     except UsageError as error:
         raise _not_of_this_version(report, error.problem) from error
-    return options_with(reader.values, reader.words)
 
 
 def _not_of_this_version(report: EarlierReport, why: str) -> UsageError:

@@ -7,8 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pooldiag.cli.parser import Argument, Subcommand, WordReader, panel_of
-from pooldiag.config.options import OPTIONS, Option, Options, options_with
+from pooldiag.cli.parser import Subcommand, panel_of
+from pooldiag.config.kinds import TEXT
+from pooldiag.config.options import OPTIONS, Option, Options, options_with, read_texts
 from pooldiag.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -34,15 +35,13 @@ class Invocation:
         target = (*separator, self.target, *self.arguments)
         return CommandLine(command=command, options=tuple(options), target=target, directory=Path.cwd())
 
-    def over_words(self, *words: str) -> "Invocation":
-        """Lay what was asked over what some further words say."""
-        reader = WordReader(OPTIONS.values(), words)
-        reader.take_options(among=False)
-        return replace(self, said=self.said.over(options_with(reader.values, reader.words)))
+    def over_texts(self, **texts: str | list[str]) -> "Invocation":
+        """Lay what was asked over what some further texts say, by the names of their fields."""
+        return replace(self, said=self.said.over(options_with(*read_texts(OPTIONS.values(), texts))))
 
 
 def invocation_of(
-    *, target: str, arguments: tuple[str, ...], words: tuple[tuple[str, str], ...], **values: object
+    *, target: str, arguments: tuple[str, ...] = (), words: tuple[tuple[str, str], ...], **values: object
 ) -> Invocation:
     """Return what a command was asked, of values that were read from words."""
     return Invocation(target=target, arguments=arguments, said=options_with(values, words))
@@ -75,15 +74,13 @@ def subcommand(
     """Return a command that runs a target; `target` is what help says of TARGET."""
     own = "The target's own arguments; {out} is the run's output folder."
     arguments = (
-        Argument(name="target", metavar="TARGET", help=target, required=True),
-        Argument(name="arguments", metavar="ARGS", help=own, many=True),
+        Option(target, name="target", metavar="TARGET", kind=TEXT, required=True),
+        Option(own, name="arguments", metavar="ARGS", kind=TEXT, many=True),
     )
     return Subcommand(flags=invocation_of, work=work, options=options, arguments=arguments, runs_target=True)
 
 
 def with_environment(given: Invocation) -> Invocation:
-    """Lay what was asked over what the environment says."""
-    said = {option.flag: os.environ.get(option.variable, "") for option in OPTIONS.values() if option.variable}
-    if given.said.no_lock:
-        said.pop(OPTIONS["lock"].flag)
-    return given.over_words(*(f"{flag}={one}" for flag, text in said.items() for one in text.split(os.pathsep) if one))
+    """Lay what was asked over the locks that the environment names, unless no lock is to be taken."""
+    named = [path for path in os.environ.get(OPTIONS["lock"].variable or "", "").split(os.pathsep) if path]
+    return given.over_texts(lock=named) if named and not given.said.no_lock else given

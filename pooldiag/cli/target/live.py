@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
@@ -152,22 +152,18 @@ class _State:
         return replace(self, running=running, case=None)
 
 
-@dataclass(slots=True)
 class LiveView(QuietView):
     """Keeps a few lines and the table of arms up to date on a terminal, and leaves nothing behind.
 
     `told` only takes note; Rich's own thread draws.
     """
 
-    console: Console
-    clock: Clock = time.monotonic
-    _state: _State = field(init=False)
-    _live: Live = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._state = _State(started=self.clock())
+    def __init__(self, console: Console, *, clock: Clock = time.monotonic) -> None:
+        self._console = console
+        self._clock = clock
+        self._state = _State(started=clock())
         self._live = Live(
-            console=self.console,
+            console=console,
             get_renderable=self.screen,
             refresh_per_second=REFRESHES_PER_SECOND,
             transient=True,
@@ -189,7 +185,7 @@ class LiveView(QuietView):
     def notice(self, event: Event) -> None:
         """Take note of an event."""
         with suppress(Exception):
-            self._state = self._after(event, self.clock())
+            self._state = self._after(event, self._clock())
 
     def _after(self, event: Event, now: float) -> _State:
         state = self._state
@@ -218,22 +214,22 @@ class LiveView(QuietView):
     def screen(self) -> RenderableType:
         """Return what is on screen now; a view that cannot be drawn is empty."""
         with suppress(Exception):
-            return self._drawn(self._state, self.clock())
+            return self._drawn(self._state, self._clock())
         return Text()
 
     def _drawn(self, state: _State, now: float) -> RenderableType:
         """Draw what moves first: a low terminal cuts the end."""
-        lines = [Text(_safe(self.console, line), overflow="fold") for line in _lines(state, now)]
+        lines = [Text(_safe(self._console, line), overflow="fold") for line in _lines(state, now)]
         if state.search is not None and state.search.victim is not None:
             lines.append(self._one_line(f"       victim: {state.search.victim}"))
         if state.wait is None and state.run is not None and (state.case or state.run.cases is not None):
             lines.append(self._one_line(_case_line(state.run, state.case)))
-        table = _arm_table(self.console, state)
+        table = _arm_table(self._console, state)
         return Group(*lines, *(() if table is None else (table,)))
 
     def _one_line(self, line: str) -> Text:
-        overflow: OverflowMethod = "ellipsis" if _speaks_unicode(self.console) else "crop"
-        return Text(_safe(self.console, line), no_wrap=True, overflow=overflow)
+        overflow: OverflowMethod = "ellipsis" if _speaks_unicode(self._console) else "crop"
+        return Text(_safe(self._console, line), no_wrap=True, overflow=overflow)
 
 
 def _after_report(state: _State, report: RunReport) -> _State:

@@ -82,9 +82,7 @@ IMPORTS_BY_NAME = frozenset({"cli/app.py"})
 ROOMS_OF_A_COMMAND = frozenset({"cli", "diagnose", "render/reports"})
 # What stands twice and should not: the room that is to find another name. Nothing is added here.
 STILL_TWICE: dict[str, str] = {
-    "type Clock": "cli/",
     "type Report": "diagnose/",
-    "type Row": "cli/",
 }
 
 REGISTRIES = (

@@ -32,7 +32,7 @@ _PLAIN = {kind: ElementType.of(dtype) for kind, dtype in _TYPES.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Block(Scales):
+class _BlockType(Scales):
     """A type of blocks: how many elements one stands for, how many bytes it has, and where its scales are in them."""
 
     name: str
@@ -41,33 +41,33 @@ class _Block(Scales):
 
 
 _BLOCKS = {
-    2: _Block(name="Q4_0", elements=32, stride=18),
-    3: _Block(name="Q4_1", elements=32, stride=20, places=(0, 2)),
-    6: _Block(name="Q5_0", elements=32, stride=22),
-    7: _Block(name="Q5_1", elements=32, stride=24, places=(0, 2)),
-    8: _Block(name="Q8_0", elements=32, stride=34),
-    10: _Block(name="Q2_K", elements=256, stride=84, places=(80, 82)),
-    11: _Block(name="Q3_K", elements=256, stride=110, places=(108,)),
-    12: _Block(name="Q4_K", elements=256, stride=144, places=(0, 2)),
-    13: _Block(name="Q5_K", elements=256, stride=176, places=(0, 2)),
-    14: _Block(name="Q6_K", elements=256, stride=210, places=(208,)),
-    15: _Block(name="Q8_K", elements=256, stride=292, dtype="f32", width=4),
-    16: _Block(name="IQ2_XXS", elements=256, stride=66),
-    17: _Block(name="IQ2_XS", elements=256, stride=74),
-    18: _Block(name="IQ3_XXS", elements=256, stride=98),
-    19: _Block(name="IQ1_S", elements=256, stride=50),
-    20: _Block(name="IQ4_NL", elements=32, stride=18),
-    21: _Block(name="IQ3_S", elements=256, stride=110),
-    22: _Block(name="IQ2_S", elements=256, stride=82),
-    23: _Block(name="IQ4_XS", elements=256, stride=136),
+    2: _BlockType(name="Q4_0", elements=32, stride=18),
+    3: _BlockType(name="Q4_1", elements=32, stride=20, places=(0, 2)),
+    6: _BlockType(name="Q5_0", elements=32, stride=22),
+    7: _BlockType(name="Q5_1", elements=32, stride=24, places=(0, 2)),
+    8: _BlockType(name="Q8_0", elements=32, stride=34),
+    10: _BlockType(name="Q2_K", elements=256, stride=84, places=(80, 82)),
+    11: _BlockType(name="Q3_K", elements=256, stride=110, places=(108,)),
+    12: _BlockType(name="Q4_K", elements=256, stride=144, places=(0, 2)),
+    13: _BlockType(name="Q5_K", elements=256, stride=176, places=(0, 2)),
+    14: _BlockType(name="Q6_K", elements=256, stride=210, places=(208,)),
+    15: _BlockType(name="Q8_K", elements=256, stride=292, dtype="f32", width=4),
+    16: _BlockType(name="IQ2_XXS", elements=256, stride=66),
+    17: _BlockType(name="IQ2_XS", elements=256, stride=74),
+    18: _BlockType(name="IQ3_XXS", elements=256, stride=98),
+    19: _BlockType(name="IQ1_S", elements=256, stride=50),
+    20: _BlockType(name="IQ4_NL", elements=32, stride=18),
+    21: _BlockType(name="IQ3_S", elements=256, stride=110),
+    22: _BlockType(name="IQ2_S", elements=256, stride=82),
+    23: _BlockType(name="IQ4_XS", elements=256, stride=136),
     # The f16 scale is spread over the upper quarters of four 16-bit words.
-    29: _Block(name="IQ1_M", elements=256, stride=56, places=(49, 51, 53, 55), nibbles=True),
-    34: _Block(name="TQ1_0", elements=256, stride=54, places=(52,)),
-    35: _Block(name="TQ2_0", elements=256, stride=66, places=(64,)),
-    39: _Block(name="MXFP4", elements=32, stride=17, dtype="e8m0", width=1),
-    40: _Block(name="NVFP4", elements=64, stride=36, places=(0, 1, 2, 3), dtype="e4m3fn", width=1),
-    41: _Block(name="Q1_0", elements=128, stride=18),
-    42: _Block(name="Q2_0", elements=64, stride=18),
+    29: _BlockType(name="IQ1_M", elements=256, stride=56, places=(49, 51, 53, 55), nibbles=True),
+    34: _BlockType(name="TQ1_0", elements=256, stride=54, places=(52,)),
+    35: _BlockType(name="TQ2_0", elements=256, stride=66, places=(64,)),
+    39: _BlockType(name="MXFP4", elements=32, stride=17, dtype="e8m0", width=1),
+    40: _BlockType(name="NVFP4", elements=64, stride=36, places=(0, 1, 2, 3), dtype="e4m3fn", width=1),
+    41: _BlockType(name="Q1_0", elements=128, stride=18),
+    42: _BlockType(name="Q2_0", elements=64, stride=18),
 }
 
 
@@ -183,7 +183,7 @@ def _tensor(header: _GgufHeader) -> Tensor:
     return replace(tensor, byte_order=header.byte_order)
 
 
-def _scales(source: Source, name: str, block: _Block, shape: tuple[int, ...], *, offset: int) -> Tensor:
+def _scales(source: Source, name: str, block: _BlockType, shape: tuple[int, ...], *, offset: int) -> Tensor:
     """Return the scales of a quantized tensor as a tensor: its last axis is one of blocks."""
     blocks = source.element_count(name, shape) // block.elements
     row, rest = divmod(shape[-1] if shape else 1, block.elements)

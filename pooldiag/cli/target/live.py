@@ -46,8 +46,6 @@ from pooldiag.render import (
 REFRESHES_PER_SECOND = 8
 SECONDS_BETWEEN_WAIT_LINES = 60.0
 
-Clock = Callable[[], float]
-
 
 def view_for(console: Console, *, quiet: bool = False) -> "QuietView":
     """Choose how to show progress on a console (of stderr): live needs a terminal that can move its cursor."""
@@ -77,7 +75,7 @@ class PlainView(QuietView):
     A phase of a search has a line when it begins, and each of its runs one when it ends.
     """
 
-    def __init__(self, console: Console, *, clock: Clock = time.monotonic) -> None:
+    def __init__(self, console: Console, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._console = console
         self._clock = clock
         self._runs: set[str] = set()
@@ -158,7 +156,7 @@ class LiveView(QuietView):
     `told` only takes note; Rich's own thread draws.
     """
 
-    def __init__(self, console: Console, *, clock: Clock = time.monotonic) -> None:
+    def __init__(self, console: Console, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._console = console
         self._clock = clock
         self._state = _State(started=clock())

@@ -33,7 +33,6 @@ CODES = {0, 1, 3, 4}
 LANGUAGES = {"console", "python", "sh", "text", "toml"}
 MOST_LINES_OF_README = 250
 REPORTING = ("attribute", "bisect", "orders", "census", "profiles")
-AHEAD = {"--format"}  # documented, and about to come
 _VARYING = (
     (re.compile(r"\d+(\.\d+)? (ms|s|min|h|days?)\b( \d+ (s|min|h)\b)*"), "TIME"),
     (re.compile(r"\b0\.\d+\b"), "TIME"),
@@ -186,5 +185,5 @@ def options_of_commands() -> frozenset[str]:
 
 def test_the_pages_name_the_options_that_there_are_and_no_other() -> None:
     named = {option for page in (README, *GUIDES) for option in _OPTION.findall(page.read_text())}
-    assert named - AHEAD <= options_of_commands()
+    assert named <= options_of_commands()
     assert options_of_commands() - {"--help"} <= named

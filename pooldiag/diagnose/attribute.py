@@ -2,11 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 from pooldiag.attribution.engine import Stop, StopRule, conclude, next_step
 from pooldiag.attribution.mechanisms import MECHANISMS
-from pooldiag.attribution.reading import read
 from pooldiag.diagnose.arm_results import ArmRuns
 from pooldiag.diagnose.canaries import canary_states
 from pooldiag.diagnose.commands import next_command, reproducer
@@ -14,7 +12,7 @@ from pooldiag.diagnose.lister import Lister, named_among
 from pooldiag.diagnose.notes import notes, witnesses
 from pooldiag.diagnose.run_plans import RunPlan
 from pooldiag.diagnose.runner import Runner
-from pooldiag.diagnose.sessions import Account, Save, drive
+from pooldiag.diagnose.sessions import Diagnosis
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, UsageError
 from pooldiag.frameworks.base import ListingError
@@ -30,8 +28,8 @@ _MOST_ALONE = 200
 
 
 def attribute(settings: AttributeSettings, tools: Tools, keep: Callable[[AttributeReport], None]) -> AttributeReport:
-    """Run the arms, as `drive` does; UsageError when the target or a selection cannot be used as given."""
-    return drive(partial(_ArmsDiagnosis, settings, tools), tools, keep)
+    """Run the arms, as `Diagnosis.drive` does; UsageError when the target or a selection cannot be used as given."""
+    return _ArmsDiagnosis(settings, tools, keep).drive()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,18 +47,22 @@ def attribute_set(
     settings: AttributeSettings, tools: Tools, found: MinimalSet, keep: Callable[[AttributeReport], None]
 ) -> None:
     """Run the arms on these cases, with the lock held by the caller, to whom all errors go."""
-    diagnosis = _ArmsDiagnosis(settings, tools, lambda: keep(diagnosis.report(partial=True)), found)
+    diagnosis = _ArmsDiagnosis(settings, tools, keep, found)
     diagnosis.run()
     keep(diagnosis.report(partial=False))
 
 
-class _ArmsDiagnosis:
+class _ArmsDiagnosis(Diagnosis[AttributeReport]):
     """Runs whatever arm the strategy asks for; every run adds to what is known."""
 
-    def __init__(self, settings: AttributeSettings, tools: Tools, save: Save, found: MinimalSet | None = None) -> None:
-        self._settings = settings
-        self._tools = tools
-        self._save = save
+    def __init__(
+        self,
+        settings: AttributeSettings,
+        tools: Tools,
+        keep: Callable[[AttributeReport], None],
+        found: MinimalSet | None = None,
+    ) -> None:
+        super().__init__(settings, tools, keep, invocation=settings.invocation)
         self._found = found
         self._lister = Lister(settings, tools) if found is None else found.lister
         self._listing: Listing | None = None
@@ -82,25 +84,26 @@ class _ArmsDiagnosis:
             bisected=found is not None,
         )
         self._stop: Stop | None = None
-        self._notes: list[str] = [*tools.facts.notes]
-        self._account = Account(tools, floor=settings.floors.disk_bytes, invocation=settings.invocation)
 
     def run(self) -> None:
         """List, then run whatever arm the strategy asks for, until it asks for none."""
-        runner = Runner(self._settings, self._tools) if self._found is None else self._found.runner
+        runner = Runner(self._common, self._tools) if self._found is None else self._found.runner
         self._list()
-        self._known.canaries = canary_states(self._settings.profile, self._known.arms, self._tools)
+        self._known.canaries = canary_states(self._common.profile, self._known.arms, self._tools)
         self._tools.ports.progress.notice(Planned(arms=self._known.arms, cases=len(self._cases) or None))
         while (role := self._next_role()) is not None:
             run = self._run(runner, next(arm for arm in self._known.arms if arm.role is role))
             self._known.runs.append(run)
             self._block_when_void(run)
-            self._save()
+            if self._found is None:
+                self._save()
+            else:
+                self._keep(self.report(partial=True))  # the report to be shown is that of the bisection
 
     def _list(self) -> None:
         if self._found is not None:
             self._listing, self._cases = self._found.listing, self._found.cases
-            self._selection = self._lister.select(self._listing, self._cases, order=self._settings.order)
+            self._selection = self._lister.select(self._listing, self._cases, order=self._common.order)
             return
         if not self._tools.framework.lists_cases:
             self._leave_isolation_out()
@@ -111,19 +114,18 @@ class _ArmsDiagnosis:
             self._without_listing(error)
             return
         self._cases = self._lister.chosen(self._listing)
-        if self._settings.victim is not None:
-            named_among(self._cases, self._settings.victim)
+        if self._common.victim is not None:
+            named_among(self._cases, self._common.victim)
         self._selection = self._lister.select(self._listing, self._cases)
 
     def _without_listing(self, error: ListingError) -> None:
         """Take the target for a black box when nothing was asked for that needs a list of cases."""
-        if self._settings.case_patterns or self._settings.victim:
+        if self._common.case_patterns or self._common.victim:
             raise UsageError(f"no case can be chosen: {error.problem}", hint=error.hint)
         self._leave_isolation_out()
         self._notes.append(f"no list of cases: {error.problem}; exit code and outputs are all there is to read")
 
     def _leave_isolation_out(self) -> None:
-        """Leave out the arm that runs cases alone."""
         self._known.arms = tuple(arm for arm in self._known.arms if arm.isolation is Isolation.TOGETHER)
 
     def _bound_isolation(self) -> None:
@@ -143,12 +145,10 @@ class _ArmsDiagnosis:
         return None if isinstance(step, Stop) else step
 
     def _run(self, runner: Runner, arm: Arm) -> Run:
-        outcome = runner.run(RunPlan(arm=arm, selections=self._selections(arm), order=self._settings.order))
-        reading = read(outcome)
-        if reading.reading is Reading.GREEN and arm.isolation is Isolation.TOGETHER:
-            runner.limits.learn_whole(outcome)
-        seconds = sum(process.completed.seconds for process in outcome.parts or (outcome,))
-        return Run(id=outcome.run, arm=arm, outcome=outcome, reading=reading, seconds=seconds)
+        run = runner.run(RunPlan(arm=arm, selections=self._selections(arm), order=self._common.order))
+        if run.reading.reading is Reading.GREEN and arm.isolation is Isolation.TOGETHER:
+            runner.limits.learn_whole(run.outcome)
+        return run
 
     def _selections(self, arm: Arm) -> tuple[Selection | None, ...]:
         """Return what to run, one process each: everything at once, or the victims, each alone."""
@@ -159,7 +159,7 @@ class _ArmsDiagnosis:
         victims = [case for case in self._cases if case.name in red]
         alone = victims if victims and signature is not None and signature.case is not None else self._cases
         try:
-            order = self._settings.order
+            order = self._common.order
             return tuple(self._lister.select(self._listing, (case,), order=order) for case in alone)
         except UsageError as error:
             raise BlockedError(f"the list of cases changes between runs: {error.problem}") from error
@@ -174,7 +174,7 @@ class _ArmsDiagnosis:
 
     def report(self, *, partial: bool, blocked: BlockedError | None = None) -> AttributeReport:
         """Say what is known now."""
-        settings, tools, facts = self._settings, self._tools, self._tools.facts
+        settings, tools, facts = self._common, self._tools, self._tools.facts
         signature = self._known.signature()
         results = self._known.results(signature)
         attribution = self._attribution(signature, blocked)
@@ -182,11 +182,11 @@ class _ArmsDiagnosis:
             attribution = replace(attribution, status=Status.UNRESOLVED)  # nothing red so far is not green
         cases, shown = len(self._cases), attribution.signature
         return AttributeReport(
-            session=self._account.session(
+            session=self._session(
                 partial=partial,
                 blocked=blocked,
                 target=facts.report if self._listing is None else facts.report_of(self._listing),
-                notes=(*self._notes, *notes(results, settings, tools.framework)),
+                notes=notes(results, settings, tools.framework),
             ),
             attribution=attribution,
             others=tuple(self._attribution(other, None) for other in self._known.known() if other != signature),

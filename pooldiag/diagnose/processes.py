@@ -4,8 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pooldiag.diagnose.observations import merge, process_notes, read_text, take_outputs, with_lengths
-from pooldiag.diagnose.run_plans import RunBegun
-from pooldiag.diagnose.time_limits import TimeLimits
+from pooldiag.diagnose.run_plans import RunBegun, TimeLimits
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, InterruptedRunError, RunLostError
 from pooldiag.model.arms import Arm, Isolation
@@ -23,7 +22,6 @@ class Processes:
     """Makes the processes of a run; remembers how much they wrote."""
 
     def __init__(self, settings: AttributeSettings, tools: Tools, limits: TimeLimits) -> None:
-        """Take what every process is made with."""
         self._settings = settings
         self._tools = tools
         self._limits = limits

@@ -12,6 +12,7 @@ from pooldiag.diagnose.tools import TargetFacts
 from pooldiag.model.arms import Acted, Arm, Role
 from pooldiag.model.readings import Sight, Signature
 from pooldiag.model.reports import ArmResult, Run
+from pooldiag.model.settings import AttributeSettings
 from pooldiag.rates import rate_of
 
 
@@ -19,13 +20,12 @@ from pooldiag.rates import rate_of
 class ArmRuns:
     """The arms and all their runs so far.
 
-    The verdict is about the red of `victim`, if that is named and red, or about `wanted`, if that was found before.
+    The verdict is about the red of the named victim, if that is red, or about `wanted`, if that was found before.
     """
 
     facts: TargetFacts
-    confidence: float
+    settings: AttributeSettings
     arms: tuple[Arm, ...]
-    victim: str | None = None
     wanted: Signature | None = None
     canaries: Mapping[Role, tuple[Acted, str]] = field(default_factory=dict)
     runs: list[Run] = field(default_factory=list)
@@ -43,7 +43,7 @@ class ArmRuns:
         known = self.known() or tuple(found for run in self.runs for found in run.reading.signatures)
         if self.wanted is not None:
             return next((found for found in known if same_red(found, self.wanted)), self.wanted)
-        of_victim = (found for found in known if found.case is not None and found.case == self.victim)
+        of_victim = (found for found in known if found.case is not None and found.case == self.settings.victim)
         return next(of_victim, known[0] if known else None)
 
     def spent(self) -> Spent:
@@ -75,13 +75,13 @@ class ArmRuns:
     def _result(self, arm: Arm, signature: Signature | None) -> ArmResult:
         runs = self.of(arm.role)
         sights = self._sights(runs, signature)
+        canary, facts = self.canaries.get(arm.role), self.facts
+        beforehand = Beforehand(names=facts.names, searchable=facts.searchable, canary=canary)
         state, why = acted(
             arm,
             [run.outcome for run in runs],
             baseline=[run.outcome for run in self.of(Role.BASELINE)],
-            beforehand=Beforehand(
-                names=self.facts.names, searchable=self.facts.searchable, canary=self.canaries.get(arm.role)
-            ),
+            beforehand=beforehand,
             changed=_changed(sights, baseline_is_red=bool(self.known())),
         )
         return ArmResult(
@@ -104,7 +104,7 @@ class ArmRuns:
         baseline = self._sights(self.of(Role.BASELINE), signature)
         if arm.role is Role.BASELINE or set(sights) != {Sight.GREEN} or Sight.SAME_RED not in baseline:
             return None
-        return greens_needed(baseline, greens=len(sights), confidence=self.confidence)
+        return greens_needed(baseline, greens=len(sights), confidence=self.settings.confidence)
 
 
 def _changed(sights: tuple[Sight, ...], *, baseline_is_red: bool) -> bool:

@@ -10,6 +10,7 @@ from pooldiag.diagnose.canaries import canary_states
 from pooldiag.diagnose.commands import next_command, reproducer
 from pooldiag.diagnose.lister import Lister, named_among
 from pooldiag.diagnose.notes import notes, witnesses
+from pooldiag.diagnose.prober import Prober
 from pooldiag.diagnose.run_plans import RunPlan
 from pooldiag.diagnose.runner import Runner
 from pooldiag.diagnose.sessions import Diagnosis
@@ -36,9 +37,7 @@ def attribute(settings: AttributeSettings, tools: Tools, keep: Callable[[Attribu
 class MinimalSet:
     """What a bisection found: the cases to run, how they are run and listed, and the red in question."""
 
-    runner: Runner
-    lister: Lister
-    listing: Listing
+    prober: Prober
     cases: tuple[Case, ...]
     signature: Signature
 
@@ -64,16 +63,12 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
     ) -> None:
         super().__init__(settings, tools, keep, invocation=settings.invocation)
         self._found = found
-        self._lister = Lister(settings, tools) if found is None else found.lister
+        self._lister = Lister(settings, tools) if found is None else found.prober.lister
         self._listing: Listing | None = None
         self._cases: tuple[Case, ...] = ()
         self._selection: Selection | None = None
         self._known = ArmRuns(
-            facts=tools.facts,
-            confidence=settings.confidence,
-            arms=settings.arms,
-            victim=settings.victim,
-            wanted=None if found is None else found.signature,
+            facts=tools.facts, settings=settings, arms=settings.arms, wanted=None if found is None else found.signature
         )
         self._plan = StopRule(
             confidence=settings.confidence,
@@ -87,7 +82,7 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
 
     def run(self) -> None:
         """List, then run whatever arm the strategy asks for, until it asks for none."""
-        runner = Runner(self._common, self._tools) if self._found is None else self._found.runner
+        runner = Runner(self._common, self._tools) if self._found is None else self._found.prober.runner
         self._list()
         self._known.canaries = canary_states(self._common.profile, self._known.arms, self._tools)
         self._tools.ports.progress.notice(Planned(arms=self._known.arms, cases=len(self._cases) or None))
@@ -102,7 +97,7 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
 
     def _list(self) -> None:
         if self._found is not None:
-            self._listing, self._cases = self._found.listing, self._found.cases
+            self._listing, self._cases = self._found.prober.suite.listing, self._found.cases
             self._selection = self._lister.select(self._listing, self._cases, order=self._common.order)
             return
         if not self._tools.framework.lists_cases:

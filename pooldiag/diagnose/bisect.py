@@ -1,7 +1,8 @@
 """`bisect`: finds the red, its victim, what must run before it, and what the arms say about that."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from pooldiag.attribution.reading import sight
 from pooldiag.attribution.signatures import same_red
@@ -65,8 +66,6 @@ class _Bisection(BisectionState):
         return self._in_wanted_order(lister, wanted)
 
     def _in_wanted_order(self, lister: Lister, wanted: tuple[Case, ...]) -> Suite:
-        """Find an order that has the wanted cases as wanted."""
-
         def watch(number: int, most: int) -> None:
             self._tools.ports.progress.notice(Searching(phase="seeds", most_left=most - number + 1))
 
@@ -76,16 +75,12 @@ class _Bisection(BisectionState):
 
     def _reduce(self, prober: Prober, chosen: Chosen, *, steady: bool = True) -> Reduction:
         """Search for what must run before the victim; without `steady` no run is believed by itself."""
-
-        def probe(several: Sequence[Places]) -> list[Reading]:
-            return prober.ask(several, chosen.question)
-
         self._record.unnamed.clear()  # the search names the phases of the runs from here on
         whole = chosen.memory.get(tuple(range(chosen.place)), ())
         seen = self._settings.wanted is not None or Reading.RED in whole
         plan = self._plan(recalled=sum(map(len, chosen.memory.values())))
         return reduce_ahead(
-            probe,
+            partial(prober.ask, question=chosen.question),
             chosen.place,
             jobs=self._settings.jobs,
             plan=replace(
@@ -169,13 +164,8 @@ class _Bisection(BisectionState):
         """Run the arms on the cases at these places, then the whole order."""
         if not self._has_time_for("arms"):
             return
-        found = MinimalSet(
-            runner=prober.runner,
-            lister=prober.lister,
-            listing=prober.suite.listing,
-            cases=tuple(prober.suite.cases[place] for place in places),
-            signature=chosen.question.signature,
-        )
+        cases = tuple(prober.suite.cases[place] for place in places)
+        found = MinimalSet(prober=prober, cases=cases, signature=chosen.question.signature)
         budget = self._common.budget_seconds
         left = None if budget is None else budget - self._seconds()
         settings = replace(self._common, victim=None, budget_seconds=left)
@@ -190,13 +180,11 @@ class _Bisection(BisectionState):
         self._save()
 
     def _confirm(self, result: ArmResult, prober: Prober, wanted: Signature) -> None:
-        """Run the whole order under an arm once."""
         run = prober.under(result.arm)
-        known = frozenset(found for whole in self._whole_runs() for found in whole.reading.signatures)
+        known = frozenset(found for whole in self._record.whole for found in whole.reading.signatures)
         signature = next((found for found in known if same_red(found, wanted)), wanted)
         seen = sight(run.outcome, run.reading, signature=signature, known=known)
-        confirmation = Confirmation(arm=result.arm, run=run, sight=seen)
-        self._confirmations = (*self._confirmations, confirmation)
+        self._confirmations = (*self._confirmations, Confirmation(arm=result.arm, run=run, sight=seen))
         self._save()
 
 

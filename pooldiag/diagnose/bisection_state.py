@@ -21,10 +21,10 @@ from pooldiag.model.bisections import (
 )
 from pooldiag.model.events import Searching
 from pooldiag.model.readings import Reading, Signature
-from pooldiag.model.reports import AttributeReport, Run
+from pooldiag.model.reports import AttributeReport
 from pooldiag.model.settings import BisectSettings
-from pooldiag.reduce.probe import SearchStep
-from pooldiag.reduce.result import Proof, Reduction
+from pooldiag.reduce.probe import BestKnown, SearchStep
+from pooldiag.reduce.result import Proof, Reduction, ReductionStatus
 
 
 class BisectionState(Diagnosis[BisectReport]):
@@ -50,17 +50,6 @@ class BisectionState(Diagnosis[BisectReport]):
         """The victim; None as long as it is not known, or where the red is in no case."""
         return None if self._chosen is None or self._chosen.anywhere else self._chosen.victim.name
 
-    @property
-    def _red_with(self) -> int | None:
-        """With how few cases before the victim it was red."""
-        red = None if self._progress is None else self._progress.known.red
-        return None if red is None else len(red)
-
-    @property
-    def _green_with(self) -> int | None:
-        """How many cases the longest prefix below that has which was green."""
-        return None if self._progress is None else self._progress.known.green_prefix
-
     def _has_time_for(self, phase: str) -> bool:
         """Say that the next runs are no longer of the search, and what for; or note that there is no time for them."""
         if self._is_late():
@@ -69,13 +58,10 @@ class BisectionState(Diagnosis[BisectReport]):
         self._tools.ports.progress.notice(Searching(phase=phase, victim=self._victim_name))
         return True
 
-    def _whole_runs(self) -> list[Run]:
-        """Return the runs of the whole order."""
-        return [] if self._chooser is None else self._chooser.whole
-
     def _searching(self) -> Searching:
         """Return how far the search is, for whoever watches."""
         probed = self._record.probed
+        known = BestKnown() if self._progress is None else self._progress.known
         return Searching(
             phase=self._record.phase,
             runs=len(probed),
@@ -83,28 +69,28 @@ class BisectionState(Diagnosis[BisectReport]):
             most_left=None if self._progress is None else self._progress.most_left,
             victim=self._victim_name,
             probed=probed[-1] if probed else None,
-            red_with=self._red_with,
-            green_with=self._green_with,
+            red_with=None if known.red is None else len(known.red),
+            green_with=known.green_prefix,
         )
 
     def report(self, *, partial: bool, blocked: BlockedError | None = None) -> BisectReport:
         """Say what is known now."""
         status = BisectStatus.BLOCKED if blocked is not None else self._status(partial=partial)
-        suite, facts = None if self._prober is None else self._prober.suite, self._tools.facts
+        suite, facts, step = None if self._prober is None else self._prober.suite, self._tools.facts, self._searching()
         target = facts.report if suite is None else facts.report_of(suite.listing, suite.order)
         report = BisectReport(
             session=self._session(partial=partial, blocked=blocked, target=target, notes=self._odd()),
             status=status,
             found=self._found(),
             reason=self._reason(),
-            runs=len(self._record.probed),
+            runs=step.runs,
             recalled=self._record.recalled,
             speculative=0 if self._reduction is None else self._reduction.speculative,
-            cases_run=self._record.cases_run,
-            red_with=self._red_with,
-            green_with=self._green_with,
+            cases_run=step.cases_run,
+            red_with=step.red_with,
+            green_with=step.green_with,
             probed=tuple(self._record.probed),
-            whole=next(iter(self._whole_runs()[-1:]), None),
+            whole=next(iter(self._record.whole[-1:]), None),
             others=self._others(),
             reproducer=self._red_line,
             green_command=self._green_line,
@@ -117,7 +103,7 @@ class BisectionState(Diagnosis[BisectReport]):
         if self._reduction is not None:
             status = BisectStatus(self._reduction.status.value)
             return BisectStatus.UNRESOLVED if status is BisectStatus.FOUND and self._open_end() else status
-        red = any(run.reading.reading is Reading.RED for run in self._whole_runs())
+        red = any(run.reading.reading is Reading.RED for run in self._record.whole)
         is_open = partial or red or self._settings.wanted is not None
         return BisectStatus.UNRESOLVED if is_open else BisectStatus.GREEN
 
@@ -146,7 +132,7 @@ class BisectionState(Diagnosis[BisectReport]):
     def _others(self) -> tuple[Signature, ...]:
         """Return the reds of the whole order that are not followed."""
         wanted = None if self._chosen is None else self._chosen.question.signature
-        whole = (one for run in self._whole_runs() for one in run.reading.signatures)
+        whole = (one for run in self._record.whole for one in run.reading.signatures)
         found = dict.fromkeys([*whole, *self._record.other_reds.values()])
         return tuple(one for one in found if wanted is None or not same_red(one, wanted))
 
@@ -156,50 +142,38 @@ class BisectionState(Diagnosis[BisectReport]):
             yield f"{signature}: red alone, no other case has to do with it"
         if self._chooser is not None and self._chooser.untried:
             yield f"{self._chooser.untried} further reds were not tried alone: name one with --victim"
-        if self._reduction is not None and 0 < (self._reduction.prefix or 0) <= max(
-            self._reduction.polluters, default=-1
-        ):
+        reduction = self._reduction
+        if reduction is not None and 0 < (reduction.prefix or 0) <= max(reduction.polluters, default=-1):
             yield "the prefix does without the last polluter: there is another set of polluters, which --all finds"
         yield from notes_of_runs(self._record.readings)
-        if self._settings.resume is not None and self._prober is not None:
-            yield from self._not_taken_over(self._prober)
-
-    def _not_taken_over(self, prober: Prober) -> Iterator[str]:
-        """Say how many runs of the interrupted bisection were of use, and what makes others useless."""
-        taken, done = len(prober.runner.memory.recalled), self._tools.ports.memo.done()
-        differ = ", ".join(self._tools.facts.changed_variables)
-        why = f"these variables differ: {differ}" if differ else "the target, an option or the order is another one"
-        if taken < done and not taken:
+        resumed = None if self._settings.resume is None else self._prober
+        if resumed is not None and not resumed.runner.memory.recalled and (done := self._tools.ports.memo.done()):
+            differ = ", ".join(self._tools.facts.changed_variables)
+            why = f"these variables differ: {differ}" if differ else "the target, an option or the order is another one"
             yield f"none of the {done} runs that were finished before is taken over: {why}"
 
     def _found(self) -> Found:
-        chosen, reduction, prober = self._chosen, self._reduction, self._prober
+        chosen, prober = self._chosen, self._prober
         if chosen is None or prober is None:
             return Found()
-        found = Found(
+        suite, reduction = prober.suite, self._reduction or Reduction(status=ReductionStatus.UNRESOLVED)
+        return Found(
             victim=self._victim_name,
             named_by=chosen.named_by,
             signature=chosen.question.signature,
             position=None if chosen.anywhere else chosen.place + 1,
+            prefix=reduction.prefix,
+            smallest=reduction.cleaning is None and not reduction.noisy,
+            polluters=suite.names(reduction.polluters),
+            sets=tuple(suite.names(one) for one in reduction.sets),
+            cleaners=() if reduction.red_alone else suite.names(reduction.cleaners),
+            setters=suite.names(reduction.cleaners) if reduction.red_alone else (),
+            red_alone=reduction.red_alone,
+            noisy=reduction.noisy,
+            confidence=reduction.confidence,
+            prefix_proof=_ends(reduction.prefix_proof, suite),
+            set_proof=_ends(reduction.set_proof, suite),
         )
-        return found if reduction is None else _with_reduction(found, reduction, prober.suite)
-
-
-def _with_reduction(found: Found, reduction: Reduction, suite: Suite) -> Found:
-    return replace(
-        found,
-        prefix=reduction.prefix,
-        smallest=reduction.cleaning is None and not reduction.noisy,
-        polluters=suite.names(reduction.polluters),
-        sets=tuple(suite.names(one) for one in reduction.sets),
-        cleaners=() if reduction.red_alone else suite.names(reduction.cleaners),
-        setters=suite.names(reduction.cleaners) if reduction.red_alone else (),
-        red_alone=reduction.red_alone,
-        noisy=reduction.noisy,
-        confidence=reduction.confidence,
-        prefix_proof=_ends(reduction.prefix_proof, suite),
-        set_proof=_ends(reduction.set_proof, suite),
-    )
 
 
 def _ends(proof: Proof | None, suite: Suite) -> BothEnds | None:

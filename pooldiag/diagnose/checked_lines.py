@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from pooldiag.attribution.signatures import ending_signal
-from pooldiag.diagnose.commands import HERE, shell_line
+from pooldiag.diagnose.commands import shell_line
 from pooldiag.diagnose.observations import take_outputs
-from pooldiag.diagnose.processes import raise_if_lasting, run_or_lose
+from pooldiag.diagnose.processes import HERE, raise_if_lasting, run_or_lose
 from pooldiag.diagnose.run_plans import RunBegun, RunPlan
 from pooldiag.diagnose.runner import Runner
 from pooldiag.diagnose.tools import Tools
@@ -41,7 +41,8 @@ class CheckedLines:
     def green(self, selection: Selection) -> CheckedCommand | None:
         """Return the line that shows the victim green, once it has shown it; None when it does not."""
         outcome = self._typed(selection)
-        return self._checked(selection, outcome, 1) if _is_green(outcome) else None
+        is_green = outcome.completed.ended_well and not _has_nan(outcome)
+        return self._checked(selection, outcome, 1) if is_green else None
 
     def _typed(self, selection: Selection) -> Outcome:
         line = Arm(role=Role.BASELINE, arguments=(self._line(selection, ""),))
@@ -92,10 +93,6 @@ def _is_red(outcome: Outcome, signature: Signature) -> bool:
 
 def _fails(outcome: Outcome) -> bool:
     return outcome.completed.ending is Ending.EXITED and outcome.completed.exit_code != 0
-
-
-def _is_green(outcome: Outcome) -> bool:
-    return outcome.completed.ended_well and not _has_nan(outcome)
 
 
 def _has_nan(outcome: Outcome) -> bool:

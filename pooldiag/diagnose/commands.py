@@ -1,10 +1,9 @@
 """Command lines for the reader: the one that shows the fault, and the one to type next."""
 
 import shlex
-from pathlib import Path
 
 from pooldiag.attribution.signatures import signatures
-from pooldiag.diagnose.processes import OUTPUT_VARIABLE, with_folder
+from pooldiag.diagnose.processes import HERE, OUTPUT_WORD, environment_of
 from pooldiag.diagnose.tools import Tools
 from pooldiag.frameworks.base import Framework
 from pooldiag.model.arms import Arm, Isolation, Role
@@ -13,7 +12,6 @@ from pooldiag.model.bisections import BisectReport, BisectStatus, OrdersReport
 from pooldiag.model.cases import OrderKind, Selection
 from pooldiag.model.readings import Reading, Sight, Signature, SignatureKind
 from pooldiag.model.reports import ArmResult, NextCommand
-from pooldiag.model.runs import Environment
 from pooldiag.model.settings import AttributeSettings, BisectSettings, CommandLine, OrdersSettings
 
 _MORE = 3
@@ -27,10 +25,6 @@ _OF_EVERY_COMMAND = frozenset(
 _GREEN_UNDER = {Role.BASELINE: "green as it is", Role.ISOLATE: "green alone"}
 
 
-HERE = "."
-"""The output folder of a line for people: where they type it."""
-
-
 def shell_line(
     settings: AttributeSettings, tools: Tools, arm: Arm, selection: Selection | None, *, out: str | None
 ) -> str:
@@ -41,27 +35,16 @@ def shell_line(
     target = settings.target
     moved = target.directory != target.shell_directory
     words = (str(target.path) if moved else target.shown, *target.arguments, *arm.arguments)
-    argv = [with_folder(word, out or HERE) for word in words]
+    argv = [word.replace(OUTPUT_WORD, out or HERE) for word in words]
     argv += tools.framework.run_arguments(selection, settings.order, None)
-    line = _environment(tools, arm, out).command_line(argv)
+    # Left out is what only prints counters; named is what the user's own shell would still set.
+    line = environment_of(arm, tools, out, without=arm.shared).command_line(argv)
     steps = [
         *([shlex.join(["cd", str(target.directory)])] if moved else []),
         *([shlex.join(settings.before)] if settings.before else []),
         line,
     ]
     return " && ".join(steps)
-
-
-def _environment(tools: Tools, arm: Arm, out: str | None) -> Environment:
-    """Leave out what only prints counters; name what the user's own shell would still set."""
-    own = Environment(
-        set=tuple(
-            (name, with_folder(value, out or HERE)) for name, value in arm.environment.set if name not in arm.shared
-        ),
-        unset=arm.environment.unset,
-    )
-    output = Environment(set=() if out is None else ((OUTPUT_VARIABLE, out),))
-    return tools.facts.removal.merged(own).merged(output)
 
 
 def reproducer(
@@ -120,7 +103,8 @@ def next_of_bisect(settings: BisectSettings, report: BisectReport) -> NextComman
     if report.status is BisectStatus.GREEN:
         return NextCommand(line=_as_command(invocation, "orders").having(), purpose="other orders may be red")
     if report.status is BisectStatus.UNRESOLVED and report.runs >= settings.max_runs:
-        evidence = _as_typed(report.session.evidence, settings.common.target.shell_directory)
+        evidence, here = report.session.evidence, settings.common.target.shell_directory
+        evidence = evidence.relative_to(here) if evidence.is_relative_to(here) else evidence
         line = invocation.without("--resume").having(
             f"--max-runs={_MORE * settings.max_runs}", f"--resume-from={evidence}"
         )
@@ -130,10 +114,6 @@ def next_of_bisect(settings: BisectSettings, report: BisectReport) -> NextComman
         return None
     fresh = invocation.without("--sequence", "--resume", "--resume-from")
     return NextCommand(line=fresh.having(f"--victim={others[0]}"), purpose="the next red of this order")
-
-
-def _as_typed(path: Path, directory: Path) -> Path:
-    return path.relative_to(directory) if path.is_relative_to(directory) else path
 
 
 def next_of_orders(settings: OrdersSettings, report: OrdersReport) -> NextCommand | None:

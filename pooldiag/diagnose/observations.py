@@ -21,9 +21,9 @@ from pooldiag.ports import Files
 if TYPE_CHECKING:
     from pooldiag.census.tensors import TensorList
 
-IN_FILE = "::"  # between a file and a tensor in it
+_IN_FILE = "::"  # between a file and a tensor in it
 _WILD = frozenset("*?[")
-NO_SPACE = b"No space left on device"
+_NO_SPACE = b"No space left on device"
 
 _ENDING_MARKS = re.compile(
     rb"ERROR: (?:Address|Leak|Memory|Thread|HWAddress)Sanitizer: [^\n]{1,120}"
@@ -72,14 +72,10 @@ def scan(
         if b"n=" in line and (census := parse_census_line(line)) is not None:
             facts.printed[census.name] = census
         if len(facts.marks) < _MARKS_KEPT and (mark := _ENDING_MARKS.search(line)) is not None:
-            facts.marks[_normalised(mark[0])] = None
-        if facts.no_space is None and NO_SPACE in line:
+            # Without what differs from run to run two equal crashes have one signature.
+            facts.marks[_VARYING.sub("…", mark[0].decode(errors="backslashreplace").strip())] = None
+        if facts.no_space is None and _NO_SPACE in line:
             facts.no_space = line.decode(errors="backslashreplace").strip()
-
-
-def _normalised(mark: bytes) -> str:
-    """Take out what differs from run to run, so that two equal crashes have one signature."""
-    return _VARYING.sub("…", mark.decode(errors="backslashreplace").strip())
 
 
 def read_text(completed: Completed, profile: AllocatorProfile, files: Files) -> TextFacts:
@@ -163,7 +159,7 @@ def with_lengths(outputs: Sequence[OutputFile], longest: dict[str, int]) -> tupl
     """Mark an output as short when an earlier run wrote more elements to it; add tensors that its file lacks now."""
     there = {output.path for output in outputs}
     counted = {output.census.path for output in outputs if output.census is not None}
-    absent = [path for path in longest if path not in there and path.partition(IN_FILE)[0] in counted]
+    absent = [path for path in longest if path not in there and path.partition(_IN_FILE)[0] in counted]
     return (
         *(_checked(output, longest.get(output.path, 0)) for output in outputs),
         *(OutputFile(path=path, problem="absent") for path in absent),

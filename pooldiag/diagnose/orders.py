@@ -137,7 +137,8 @@ class _OrdersSurvey(Diagnosis[OrdersReport]):
     def _run_order(self, prober: Prober) -> None:
         self._probers.append(prober)
         run = prober.whole()
-        result = OrderResult(order=prober.suite.order, run=run, failing=tuple(_failing(run)))
+        failing = tuple(one.case.name for one in run.outcome.report.results if one.status is not CaseStatus.PASSED)
+        result = OrderResult(order=prober.suite.order, run=run, failing=failing)
         reds = list(self._reds_of(run, prober))
         if reds and reds[0].question.signature == run.reading.signatures[0]:
             result = replace(result, victim=reds[0].victim.name, position=reds[0].place + 1)
@@ -235,8 +236,3 @@ class _OrdersSurvey(Diagnosis[OrdersReport]):
         readings = {result.order.kind: result.run.reading.reading for result in self._results if result.run}
         reds = any(result.run is not None and result.run.reading.reading is Reading.RED for result in self._results)
         return reds and readings.get(OrderKind.FILE) is Reading.GREEN and not self._disagreed
-
-
-def _failing(run: Run) -> Iterator[str]:
-    """Yield the cases that did not pass, in running order."""
-    return (one.case.name for one in run.outcome.report.results if one.status is not CaseStatus.PASSED)

@@ -58,6 +58,7 @@ class ProbeRecord:
     phase: Phase = Phase.BASELINE
     probed: list[Probed] = field(default_factory=list)
     readings: list[RunReading] = field(default_factory=list)  # of all runs
+    whole: list[Run] = field(default_factory=list)  # of the whole order
     other_reds: dict[Places, Signature] = field(default_factory=dict)  # selections that turn the victim red otherwise
     recalled: int = 0  # of the runs probed, made by an earlier, interrupted diagnosis
     unnamed: dict[Places, list[int]] = field(default_factory=dict)  # runs of a selection that no phase was named for
@@ -92,6 +93,7 @@ class Prober:
         """Run the whole order."""
         run = self.under(self.arm)
         self._write_down(run, len(self.suite.cases), run.reading.reading)
+        self.record.whole.append(run)
         return run
 
     def under(self, arm: Arm) -> Run:

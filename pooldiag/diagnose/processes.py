@@ -1,5 +1,6 @@
 """The processes of a run, from the request to the outcome."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +15,12 @@ from pooldiag.model.runs import Completed, Ending, Environment, RunRequest, Stre
 from pooldiag.model.settings import AttributeSettings
 from pooldiag.ports import Ports
 
-OUTPUT_VARIABLE = "POOLDIAG_OUTPUT_DIR"
+_OUTPUT_VARIABLE = "POOLDIAG_OUTPUT_DIR"
 OUTPUT_WORD = "{out}"
+"""Stands for the output folder in words of the user's."""
+
+HERE = "."
+"""The output folder of a line for people: where they type it."""
 
 
 class Processes:
@@ -93,15 +98,10 @@ class Processes:
 
     def _request(self, begun: RunBegun, selection: Selection | None, report: Path) -> RunRequest:
         target, arm, out = self._settings.target, begun.plan.arm, str(report.parent / "out")
-        own = Environment(
-            set=tuple((name, with_folder(value, out)) for name, value in arm.environment.set),
-            unset=arm.environment.unset,
-        )
-        environment = self._tools.facts.removal.merged(own).merged(Environment(set=((OUTPUT_VARIABLE, out),)))
-        words = (with_folder(word, out) for word in (str(target.path), *target.arguments, *arm.arguments))
+        words = (word.replace(OUTPUT_WORD, out) for word in (str(target.path), *target.arguments, *arm.arguments))
         return RunRequest(
             argv=(*words, *self._tools.framework.run_arguments(selection, begun.plan.order, report)),
-            environment=environment,
+            environment=environment_of(arm, self._tools, out),
             directory=target.directory,
             folder=report.parent,
             report=report,
@@ -109,9 +109,18 @@ class Processes:
         )
 
 
-def with_folder(word: str, out: str) -> str:
-    """Put the output folder into a word of the user's that asks for it."""
-    return word.replace(OUTPUT_WORD, out)
+def environment_of(arm: Arm, tools: Tools, out: str | None, *, without: Sequence[str] = ()) -> Environment:
+    """Return the environment of an arm, some variables excepted; without an `out` nothing names the output folder."""
+    own = Environment(
+        set=tuple(
+            (name, value.replace(OUTPUT_WORD, out or HERE))
+            for name, value in arm.environment.set
+            if name not in without
+        ),
+        unset=arm.environment.unset,
+    )
+    output = Environment(set=() if out is None else ((_OUTPUT_VARIABLE, out),))
+    return tools.facts.removal.merged(own).merged(output)
 
 
 def run_process(request: RunRequest, ports: Ports) -> Completed:

@@ -38,15 +38,15 @@ class RunMemory:
         facts = repr((*self._same, plan)).encode("utf-8", "surrogateescape")
         what = hashlib.sha256(facts, usedforsecurity=False).hexdigest()
         self._asked_before[what] += 1
-        return RunKey(what=what, repeat=self._asked_before[what] - 1)
+        return what, self._asked_before[what] - 1
 
     def recall(self, plan: RunPlan, key: RunKey) -> Outcome | None:
         """Return the outcome of a run that is finished, or that must not be begun again."""
-        outcome = self._memo.recall(key.what, key.repeat)
+        outcome = self._memo.recall(*key)
         if outcome is not None:
             self.recalled.add(outcome.run)
             return outcome
-        gone = self._memo.lost(key.what, key.repeat)
+        gone = self._memo.lost(*key)
         machine = bool(gone) and self._memo.died_with_machine(gone[-1])
         if len(gone) >= _MOST_LOSSES or (machine and len(gone) > self._side_by_side):
             return self._take_for_lost(plan, key, gone)
@@ -54,17 +54,17 @@ class RunMemory:
 
     def is_suspect(self, key: RunKey) -> bool:
         """Tell whether an earlier pooldiag went down while this run went on."""
-        return bool(self._memo.lost(key.what, key.repeat))
+        return bool(self._memo.lost(*key))
 
     def begin(self, begun: RunBegun) -> None:
         """Mark a run as begun; without space it is not begun, and the executor says why."""
         if self._tools.ports.disk.shortage() is None:
-            self._memo.started(begun.run, begun.key.what, begun.key.repeat)
+            self._memo.started(begun.run, *begun.key)
 
     def keep(self, begun: RunBegun, outcome: Outcome) -> None:
         """Keep a run, unless it was spoilt by what may be mended since: space, a fixture, a target, a short limit."""
         if all(silence.kind is SilenceKind.NOT_RUN for silence in outcome.silences):
-            self._memo.finished(begun.key.what, begun.key.repeat, outcome)
+            self._memo.finished(*begun.key, outcome)
         else:
             self.give_up(begun)
 
@@ -90,5 +90,5 @@ class RunMemory:
             found_silent=() if problem is None else (Silence(kind=SilenceKind.UNASKED, text=problem),),
             notes=(f"it {how}, {len(gone)}x",),
         )
-        self._memo.finished(key.what, key.repeat, outcome)
+        self._memo.finished(*key, outcome)
         return outcome

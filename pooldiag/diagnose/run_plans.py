@@ -34,12 +34,8 @@ class RunPlan:
         return None if self.selections[0] is None else sum(len(one.cases) for one in self.selections if one)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunKey:
-    """Where a finished run is found again: what was run, and how often that was asked for before."""
-
-    what: str
-    repeat: int
+RunKey = tuple[str, int]
+"""Where a finished run is found again: what was run, and how often that was asked for before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

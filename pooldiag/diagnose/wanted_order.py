@@ -49,11 +49,11 @@ def find_order(
             return FoundOrder(order=order, listing=listing, listings=number)
         if beginning > reached:
             best, reached = order, beginning
-    seeds = max(0, most - len(plain))
+    seeds, names = max(0, most - len(plain)), ", ".join(repr(case.name) for case in wanted[:reached])
     raise UsageError(
         f"no order has these {len(wanted)} cases as wanted: {listed(one.kind for one in plain)} order and {seeds} seeds"
         " were tried",
-        hint=f"{best} comes nearest, and has the first {reached} as wanted: {_names(wanted[:reached])}",
+        hint=f"{best} comes nearest, and has the first {reached} as wanted: {names}",
     )
 
 
@@ -68,7 +68,3 @@ def _beginning(wanted: tuple[Case, ...], listing: Listing) -> int:
     places = [place_of[case] for case in wanted]
     turns = (number for number in range(1, len(places)) if places[number] < places[number - 1])
     return next(turns, len(places))
-
-
-def _names(cases: tuple[Case, ...]) -> str:
-    return ", ".join(repr(case.name) for case in cases)

@@ -11,14 +11,7 @@ from pooldiag.diagnose.sessions import Diagnosis
 from pooldiag.diagnose.tools import Tools
 from pooldiag.diagnose.victim_choice import Chooser, Chosen
 from pooldiag.errors import BlockedError
-from pooldiag.model.bisections import (
-    BisectReport,
-    BisectStatus,
-    BothEnds,
-    CheckedCommand,
-    Confirmation,
-    Found,
-)
+from pooldiag.model.bisections import BisectReport, BisectStatus, BothEnds, CheckedCommand, Confirmation, Found
 from pooldiag.model.events import Searching
 from pooldiag.model.readings import Reading, Signature
 from pooldiag.model.reports import AttributeReport

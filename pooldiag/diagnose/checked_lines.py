@@ -7,7 +7,7 @@ from pooldiag.attribution.signatures import ending_signal
 from pooldiag.diagnose.commands import shell_line
 from pooldiag.diagnose.observations import take_outputs
 from pooldiag.diagnose.processes import HERE, raise_if_lasting, run_or_lose
-from pooldiag.diagnose.run_plans import RunBegun, RunPlan
+from pooldiag.diagnose.run_memory import RunBegun, RunPlan
 from pooldiag.diagnose.runner import Runner
 from pooldiag.diagnose.tools import Tools
 from pooldiag.model.arms import Arm, Role

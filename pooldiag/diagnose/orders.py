@@ -216,8 +216,7 @@ class _OrdersSurvey(Diagnosis[OrdersReport]):
 
     def report(self, *, partial: bool, blocked: BlockedError | None = None) -> OrdersReport:
         """Say what is known now."""
-        facts, listings = self._tools.facts, [prober.suite.listing for prober in self._probers[:1]]
-        target = facts.report_of(listings[0]) if listings else facts.report
+        target = self._tools.facts.report_of(self._probers[0].suite.listing if self._probers else None)
         report = OrdersReport(
             session=self._session(
                 partial=partial, blocked=blocked, target=target, notes=notes_of_runs(self._record.readings)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pooldiag.attribution.questions import Question, another_red, answer
 from pooldiag.diagnose.lister import Lister
 from pooldiag.diagnose.processes import raise_if_lasting
-from pooldiag.diagnose.run_plans import RunPlan
+from pooldiag.diagnose.run_memory import RunPlan
 from pooldiag.diagnose.runner import Runner
 from pooldiag.errors import BlockedError, UsageError
 from pooldiag.model.arms import Arm

@@ -1,17 +1,55 @@
-"""Finished runs, of this diagnosis and of an interrupted one before it: none is made twice."""
+"""Runs to be made, under way and finished, in this diagnosis or an interrupted one before it: none is made twice."""
 
 import hashlib
 from collections import Counter
 from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 
-from pooldiag.diagnose.processes import lost
-from pooldiag.diagnose.run_plans import RunBegun, RunKey, RunPlan
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError
+from pooldiag.model.arms import Arm
+from pooldiag.model.cases import Case, Order, Selection
 from pooldiag.model.outcomes import Outcome, Silence, SilenceKind
+from pooldiag.model.runs import Completed, Ending, Stream
 from pooldiag.model.settings import AttributeSettings
 
 _MOST_LOSSES = 3  # so often one and the same run may end with pooldiag until that is the run's own doing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """One run to be made: an arm, what it selects (one process each), and the order.
+
+    Once the report has said how `until` ended, the run is ended. `outputs_due` is False for a selection that is
+    not known to write the declared outputs.
+    """
+
+    arm: Arm
+    selections: tuple[Selection | None, ...]
+    order: Order
+    until: Case | None = None
+    outputs_due: bool = True
+
+    @property
+    def cases(self) -> int | None:
+        """How many cases it selects; None where no framework knows cases."""
+        return None if self.selections[0] is None else sum(len(one.cases) for one in self.selections if one)
+
+
+RunKey = tuple[str, int]
+"""Where a finished run is found again: what was run, and how often that was asked for before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunBegun:
+    """A run under way, in its folder. `beside`: others go on at the same time."""
+
+    plan: RunPlan
+    key: RunKey
+    run: str
+    folder: Path
+    beside: bool = False
 
 
 class RunMemory:
@@ -92,3 +130,14 @@ class RunMemory:
         )
         self._memo.finished(*key, outcome)
         return outcome
+
+
+def lost(folder: Path, how: str | None) -> Completed:
+    """Return how a process ended that went down together with what started it."""
+    return Completed(
+        ending=Ending.LOST,
+        stopped_by=how,
+        seconds=0.0,
+        stdout=Stream(path=folder / "stdout"),
+        stderr=Stream(path=folder / "stderr"),
+    )

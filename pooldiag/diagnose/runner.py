@@ -6,9 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from pooldiag.attribution.reading import read
-from pooldiag.diagnose.processes import Processes, run_process
-from pooldiag.diagnose.run_memory import RunMemory
-from pooldiag.diagnose.run_plans import RunBegun, RunKey, RunPlan, TimeLimits
+from pooldiag.diagnose.processes import Processes, TimeLimits, run_process
+from pooldiag.diagnose.run_memory import RunBegun, RunKey, RunMemory, RunPlan
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, PooldiagError
 from pooldiag.model.events import RunEnded, RunStarted

@@ -165,13 +165,9 @@ class Chooser:
         if found.size is None:
             self.reason = f"{signature}: no case can be named: {found.reason}"
             return None
-        size, victim, last = found.size, cases[found.size - 1], Question(signature=signature, victim=cases[-1])
-        return Chosen(
-            question=Question(signature=signature, victim=victim),
-            victim=victim,
-            place=size - 1,
-            named_by=NamedBy.SEARCH,
-            memory={tuple(range(size - 1)): (Reading.RED,)},
-            # A red that the first case alone shows may be shown by another one alone, too.
-            anywhere=size == 1 < len(cases) and self.prober.ask([()], last) == [Reading.RED],
-        )
+        # A red that the first case alone shows may be shown by another one alone, too.
+        last = Question(signature=signature, victim=cases[-1])
+        anywhere = found.size == 1 < len(cases) and self.prober.ask([()], last) == [Reading.RED]
+        chosen = self._chosen(signature, cases[found.size - 1], NamedBy.SEARCH)
+        memory: dict[Places, tuple[Reading, ...]] = {tuple(range(found.size - 1)): (Reading.RED,)}
+        return replace(chosen, place=found.size - 1, memory=memory, anywhere=anywhere)

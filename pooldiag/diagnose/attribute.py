@@ -90,14 +90,18 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
         self._list()
         self._known.canaries = canary_states(self._common.profile, self._known.arms, self._tools)
         self._tools.ports.progress.notice(Planned(arms=self._known.arms, cases=len(self._cases) or None))
-        while (role := self._next_role()) is not None:
-            run = self._run(runner, next(arm for arm in self._known.arms if arm.role is role))
+        while isinstance(step := self._next_step(), Role):
+            arm = next(arm for arm in self._known.arms if arm.role is step)
+            run = runner.run(RunPlan(arm=arm, selections=self._selections(arm), order=self._common.order))
+            if run.reading.reading is Reading.GREEN and arm.isolation is Isolation.TOGETHER:
+                runner.processes.learn_whole(run.outcome)
             self._known.runs.append(run)
             self._block_when_void(run)
             if self._found is None:
                 self._save()
             else:
                 self._keep(self.report(partial=True))  # the report to be shown is that of the bisection
+        self._stop = step
 
     def _list(self) -> None:
         if self._found is not None:
@@ -109,20 +113,16 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
             return
         try:
             self._listing = self._lister.everything()
-        except ListingError as error:
-            self._without_listing(error)
+        except ListingError as error:  # a black box, where nothing was asked for that needs a list of cases
+            if self._common.case_patterns or self._common.victim:
+                raise UsageError(f"no case can be chosen: {error.problem}", hint=error.hint) from error
+            self._leave_isolation_out()
+            self._notes.append(f"no list of cases: {error.problem}; exit code and outputs are all there is to read")
             return
         self._cases = self._lister.chosen(self._listing)
         if self._common.victim is not None:
             named_among(self._cases, self._common.victim)
         self._selection = self._lister.select(self._listing, self._cases)
-
-    def _without_listing(self, error: ListingError) -> None:
-        """Take the target for a black box when nothing was asked for that needs a list of cases."""
-        if self._common.case_patterns or self._common.victim:
-            raise UsageError(f"no case can be chosen: {error.problem}", hint=error.hint)
-        self._leave_isolation_out()
-        self._notes.append(f"no list of cases: {error.problem}; exit code and outputs are all there is to read")
 
     def _leave_isolation_out(self) -> None:
         self._known.arms = tuple(arm for arm in self._known.arms if arm.isolation is Isolation.TOGETHER)
@@ -136,18 +136,9 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
             self._leave_isolation_out()
             self._notes.append(f"isolate is left out: the red is in no case, and {len(self._cases)} would run alone")
 
-    def _next_role(self) -> Role | None:
+    def _next_step(self) -> Role | Stop:
         self._bound_isolation()
-        known = self._known
-        step = next_step(known.evidence(known.signature()), self._plan, known.spent())
-        self._stop = step if isinstance(step, Stop) else None
-        return None if isinstance(step, Stop) else step
-
-    def _run(self, runner: Runner, arm: Arm) -> Run:
-        run = runner.run(RunPlan(arm=arm, selections=self._selections(arm), order=self._common.order))
-        if run.reading.reading is Reading.GREEN and arm.isolation is Isolation.TOGETHER:
-            runner.limits.learn_whole(run.outcome)
-        return run
+        return next_step(self._known.evidence(self._known.signature()), self._plan, self._known.spent())
 
     def _selections(self, arm: Arm) -> tuple[Selection | None, ...]:
         """Return what to run, one process each: everything at once, or the victims, each alone."""

@@ -58,7 +58,7 @@ class CheckedLines:
             argv=("sh", "-c", self._line(selection, str(out))),
             directory=self.settings.target.shell_directory,
             folder=begun.folder,
-            limits=self.runner.limits.of(selection),
+            limits=self.runner.processes.limits(selection),
         )
         completed = run_or_lose(request, self.tools.ports)
         outputs = take_outputs(out, self.settings.outputs, files)

@@ -101,7 +101,7 @@ class Prober:
         plan = self._plan(tuple(range(len(self.suite.cases))))
         run = self._taken(self.runner.run(replace(plan, arm=arm)))
         if run.outcome.completed.ending is Ending.EXITED:
-            self.runner.limits.learn_whole(run.outcome)  # red or not: so long it takes to its end
+            self.runner.processes.learn_whole(run.outcome)  # red or not: so long it takes to its end
         return run
 
     def beginning(self, size: int, signature: Signature) -> Reading:

@@ -1,6 +1,6 @@
 """The processes of a run, from the request to the outcome, and how long one may take: as users or runs say."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,15 +27,28 @@ _SHORTEST_TIMEOUT_SECONDS = 60.0
 _TIMEOUT_FACTOR = 10
 
 
-class TimeLimits:
-    """Bounds every process; learns from runs how long the next ones can take."""
+class Processes:
+    """Makes the processes of a run; learns from runs how much they write, and how long the next ones can take."""
 
-    def __init__(self, settings: AttributeSettings) -> None:
+    def __init__(self, settings: AttributeSettings, tools: Tools) -> None:
         self._settings = settings
+        self._tools = tools
         self._longest_green_seconds = 0.0
         self._case_seconds: dict[Case, float] = {}  # the longest pass of each
+        self._longest_output: dict[str, int] = {}
 
-    def of(self, selection: Selection | None = None) -> RunLimits:
+    def outcome(self, begun: RunBegun) -> Outcome:
+        """Run the processes of one run, one after the other."""
+        selections, parts = begun.plan.selections, []
+        if begun.plan.arm.isolation is Isolation.TOGETHER:
+            return self._process(begun, selections[0], begun.folder)
+        for number, one in enumerate(selections, 1):  # in the run's own folder, or in one below it for each
+            below = f"{begun.run}/{number:03d}"
+            folder = self._tools.ports.evidence.run_folder(below) if len(selections) > 1 else begun.folder
+            parts.append(self._process(begun, one, folder))
+        return merge(parts, Selection(cases=tuple(case for one in selections if one for case in one.cases)))
+
+    def limits(self, selection: Selection | None = None) -> RunLimits:
         """Bound the next process: ten times the longest green run, or what its cases took, else half an hour."""
         timeout = self._settings.timeout_seconds
         expected = self._longest_green_seconds or self._seconds_of_cases(selection)
@@ -47,59 +60,17 @@ class TimeLimits:
         )
 
     def learn(self, outcome: Outcome) -> None:
-        """Remember how long each case took that passed."""
+        """Remember how long each case took that passed, and how much was written."""
         for result in outcome.report.results:
             if result.status is CaseStatus.PASSED and result.seconds is not None:
-                seconds = max(result.seconds, self._case_seconds.get(result.case, 0.0))
-                self._case_seconds[result.case] = seconds
+                self._case_seconds[result.case] = max(result.seconds, self._case_seconds.get(result.case, 0.0))
+        for output in outcome.outputs:
+            if output.census is not None:
+                self._longest_output[output.path] = max(self._longest_output.get(output.path, 0), output.census.n)
 
     def learn_whole(self, outcome: Outcome) -> None:
         """Learn from a run that came to its end: the limit of the next ones grows from it."""
         self._longest_green_seconds = max(self._longest_green_seconds, outcome.completed.seconds)
-
-    def silence(self, arm: Arm, completed: Completed) -> Silence | None:
-        """Say that an arm ran into the limit that grew from faster runs: it may be slow, and need not hang."""
-        guessed = self._settings.timeout_seconds is None and self._longest_green_seconds > 0
-        if completed.ending is not Ending.TIMED_OUT or arm.role is Role.BASELINE or not guessed:
-            return None
-        limit = f"{self.of().timeout_seconds:g} s, {_TIMEOUT_FACTOR} x the longest green run or more"
-        return Silence(kind=SilenceKind.SLOW, text=f"not done after {limit}: give --timeout if it is slow")
-
-    def _seconds_of_cases(self, selection: Selection | None) -> float:
-        """Return how long these cases took where each of them passed; 0 when one of them is not known."""
-        cases = () if selection is None else selection.cases
-        known = [self._case_seconds[case] for case in cases if case in self._case_seconds]
-        return sum(known) if len(known) == len(cases) else 0.0
-
-
-class Processes:
-    """Makes the processes of a run; remembers how much they wrote."""
-
-    def __init__(self, settings: AttributeSettings, tools: Tools, limits: TimeLimits) -> None:
-        self._settings = settings
-        self._tools = tools
-        self._limits = limits
-        self._longest_output: dict[str, int] = {}
-
-    def outcome(self, begun: RunBegun) -> Outcome:
-        """Run the processes of one run, one after the other."""
-        selections = begun.plan.selections
-        if begun.plan.arm.isolation is Isolation.TOGETHER:
-            return self._process(begun, selections[0], begun.folder)
-        parts = [self._process(begun, one, self._folder(begun, number)) for number, one in enumerate(selections, 1)]
-        return merge(parts, Selection(cases=tuple(case for one in selections if one for case in one.cases)))
-
-    def _folder(self, begun: RunBegun, number: int) -> Path:
-        """Return the folder of a process: the run's own, or one below it where there are several."""
-        if len(begun.plan.selections) == 1:
-            return begun.folder
-        return self._tools.ports.evidence.run_folder(f"{begun.run}/{number:03d}")
-
-    def learn(self, outcome: Outcome) -> None:
-        """Remember how much was written."""
-        for output in outcome.outputs:
-            if output.census is not None:
-                self._longest_output[output.path] = max(self._longest_output.get(output.path, 0), output.census.n)
 
     def _process(self, begun: RunBegun, selection: Selection | None, folder: Path) -> Outcome:
         plan, framework, ports = begun.plan, self._tools.framework, self._tools.ports
@@ -134,16 +105,28 @@ class Processes:
             counters=text.counters,
             banners=frozenset(text.banners),
             text_marks=tuple(text.marks),
-            found_silent=self._silences(plan.arm, completed, no_space=text.no_space, problem=reader.problem()),
+            found_silent=tuple(self._silences(plan.arm, completed, no_space=text.no_space, problem=reader.problem())),
             notes=tuple(process_notes(completed)),
         )
 
     def _silences(
         self, arm: Arm, completed: Completed, *, no_space: str | None, problem: str | None
-    ) -> tuple[Silence, ...]:
-        full = None if no_space is None else Silence(kind=SilenceKind.SPACE, text=f"the disk was full: {no_space}")
-        unasked = None if problem is None else Silence(kind=SilenceKind.UNASKED, text=problem)
-        return tuple(one for one in (full, unasked, self._limits.silence(arm, completed)) if one is not None)
+    ) -> Iterator[Silence]:
+        if no_space is not None:
+            yield Silence(kind=SilenceKind.SPACE, text=f"the disk was full: {no_space}")
+        if problem is not None:
+            yield Silence(kind=SilenceKind.UNASKED, text=problem)
+        guessed = self._settings.timeout_seconds is None and self._longest_green_seconds > 0
+        if completed.ending is Ending.TIMED_OUT and arm.role is not Role.BASELINE and guessed:
+            # The limit grew from faster runs: an arm may be slow, and need not hang.
+            limit = f"{self.limits().timeout_seconds:g} s, {_TIMEOUT_FACTOR} x the longest green run or more"
+            yield Silence(kind=SilenceKind.SLOW, text=f"not done after {limit}: give --timeout if it is slow")
+
+    def _seconds_of_cases(self, selection: Selection | None) -> float:
+        """Return how long these cases took where each of them passed; 0 when one of them is not known."""
+        cases = () if selection is None else selection.cases
+        known = [self._case_seconds[case] for case in cases if case in self._case_seconds]
+        return sum(known) if len(known) == len(cases) else 0.0
 
     def _request(self, begun: RunBegun, selection: Selection | None, report: Path) -> RunRequest:
         target, arm, out = self._settings.target, begun.plan.arm, str(report.parent / "out")
@@ -154,7 +137,7 @@ class Processes:
             directory=target.directory,
             folder=report.parent,
             report=report,
-            limits=self._limits.of(selection),
+            limits=self.limits(selection),
         )
 
 

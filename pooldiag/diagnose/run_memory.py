@@ -90,10 +90,6 @@ class RunMemory:
             return self._take_for_lost(plan, key, gone)
         return None
 
-    def is_suspect(self, key: RunKey) -> bool:
-        """Tell whether an earlier pooldiag went down while this run went on."""
-        return bool(self._memo.lost(*key))
-
     def begin(self, begun: RunBegun) -> None:
         """Mark a run as begun; without space it is not begun, and the executor says why."""
         if self._tools.ports.disk.shortage() is None:

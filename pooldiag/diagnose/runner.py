@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pooldiag.attribution.reading import read
-from pooldiag.diagnose.processes import Processes, TimeLimits, run_process
+from pooldiag.diagnose.processes import Processes, run_process
 from pooldiag.diagnose.run_memory import RunBegun, RunKey, RunMemory, RunPlan
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, PooldiagError
@@ -27,11 +27,11 @@ MakeOutcome = Callable[[RunBegun], Outcome]
 class RunChecks:
     """Compares the target, its fixtures and its directory with what they were when the diagnosis began."""
 
-    def __init__(self, settings: AttributeSettings, tools: Tools, limits: TimeLimits) -> None:
+    def __init__(self, settings: AttributeSettings, tools: Tools, processes: Processes) -> None:
         """Look at the target and its directory as they are now."""
         self._settings = settings
         self._ports = tools.ports
-        self._limits = limits
+        self._processes = processes
         self.fingerprint = tools.ports.files.fingerprint()
         tools.ports.files.changes()  # what the first run changes is seen against this
 
@@ -41,7 +41,10 @@ class RunChecks:
         if problem is not None:
             raise BlockedError(problem, hint="make it readable: without it a case can skip, which looks like a repair")
         if self._settings.fresh_check:
-            self._check_freshness(f"{run}/fresh-check")
+            folder, words = self._help(f"{run}/fresh-check", self._settings.fresh_check, "--fresh-check")
+            if words.strip() and not any(quiet in words for quiet in _NOTHING_TO_BUILD):
+                problem = f"--fresh-check {self._settings.fresh_check[0]} finds something to build"
+                raise BlockedError(problem, hint=f"build first; its output is in {folder}")
         if self._settings.before:
             self._help(f"{run}/before", self._settings.before, "--before")
 
@@ -64,21 +67,11 @@ class RunChecks:
         notes = (f"changed in the working directory: {', '.join(changed)}",) if changed else ()
         return replace(outcome, found_silent=(*outcome.found_silent, *silences), notes=(*outcome.notes, *notes))
 
-    def _check_freshness(self, run: str) -> None:
-        folder, words = self._help(run, self._settings.fresh_check, "--fresh-check")
-        if words.strip() and not any(quiet in words for quiet in _NOTHING_TO_BUILD):
-            raise BlockedError(
-                f"--fresh-check {self._settings.fresh_check[0]} finds something to build",
-                hint=f"build first; its output is in {folder}",
-            )
-
     def _help(self, run: str, argv: tuple[str, ...], option: str) -> tuple[Path, bytes]:
         """Run a command of the user's; return its folder, and what it wrote to stdout, in small letters."""
-        folder = self._ports.evidence.run_folder(run)
-        directory = self._settings.target.directory
-        completed = run_process(
-            RunRequest(argv=argv, directory=directory, folder=folder, limits=self._limits.of()), self._ports
-        )
+        folder, limits = self._ports.evidence.run_folder(run), self._processes.limits()
+        request = RunRequest(argv=argv, directory=self._settings.target.directory, folder=folder, limits=limits)
+        completed = run_process(request, self._ports)
         if completed.ending is not Ending.EXITED or completed.exit_code != 0:
             raise BlockedError(f"{option} {argv[0]} ended with {completed.words}", hint=f"its output is in {folder}")
         return folder, b"\n".join(self._ports.files.lines(completed.stdout)).lower()
@@ -91,10 +84,9 @@ class Runner:
         """Look at the target as it is now; nothing runs yet. `side_by_side`: several runs may go on at once."""
         self._ports = tools.ports
         self._count = tools.ports.evidence.runs_there()
-        self.limits = TimeLimits(settings)
-        self.checks = RunChecks(settings, tools, self.limits)
+        self.processes = Processes(settings, tools)
+        self.checks = RunChecks(settings, tools, self.processes)
         self.memory = RunMemory(settings, tools, fingerprint=self.checks.fingerprint, side_by_side=side_by_side)
-        self._processes = Processes(settings, tools, self.limits)
 
     def run(self, plan: RunPlan) -> Run:
         """Make one run. Raises BlockedError when it cannot be made at all."""
@@ -104,9 +96,8 @@ class Runner:
     def run_all(self, plans: Sequence[RunPlan]) -> list[Run]:
         """Make these runs, side by side if the executor can, and read them."""
         runs = []
-        for outcome in self.made(plans, self._processes.outcome):
-            self.limits.learn(outcome)
-            self._processes.learn(outcome)
+        for outcome in self.made(plans, self.processes.outcome):
+            self.processes.learn(outcome)
             seconds = sum(process.completed.seconds for process in outcome.parts or (outcome,))
             runs.append(Run(id=outcome.run, arm=outcome.arm, outcome=outcome, reading=read(outcome), seconds=seconds))
         return runs
@@ -117,7 +108,7 @@ class Runner:
         outcomes = [self.memory.recall(plan, key) for plan, key in zip(plans, keys, strict=True)]
         missing = [number for number, outcome in enumerate(outcomes) if outcome is None]
         # What an earlier pooldiag went down with is made alone: nothing else is then to blame.
-        suspect = [number for number in missing if self.memory.is_suspect(keys[number])]
+        suspect = [number for number in missing if self._ports.memo.lost(*keys[number])]
         for batch in (*([number] for number in suspect), [number for number in missing if number not in suspect]):
             together = self._together([(plans[number], keys[number]) for number in batch], make)
             for number, outcome in zip(batch, together, strict=True):

@@ -30,9 +30,10 @@ from pooldiag.model.settings import AttributeSettings
 from pooldiag.rates import rate_of
 
 _MOST_ALONE = 200
+_Keep = Callable[[AttributeReport], None]
 
 
-def attribute(settings: AttributeSettings, tools: Tools, keep: Callable[[AttributeReport], None]) -> AttributeReport:
+def attribute(settings: AttributeSettings, tools: Tools, keep: _Keep) -> AttributeReport:
     """Run the arms, as `Diagnosis.drive` does; UsageError when the target or a selection cannot be used as given."""
     return _ArmsDiagnosis(settings, tools, keep).drive()
 
@@ -46,9 +47,7 @@ class MinimalSet:
     signature: Signature
 
 
-def attribute_set(
-    settings: AttributeSettings, tools: Tools, found: MinimalSet, keep: Callable[[AttributeReport], None]
-) -> None:
+def attribute_set(settings: AttributeSettings, tools: Tools, found: MinimalSet, keep: _Keep) -> None:
     """Run the arms on these cases, with the lock held by the caller, to whom all errors go."""
     diagnosis = _ArmsDiagnosis(settings, tools, keep, found)
     diagnosis.run()
@@ -58,13 +57,7 @@ def attribute_set(
 class _ArmsDiagnosis(Diagnosis[AttributeReport]):
     """Runs whatever arm the strategy asks for; every run adds to what is known."""
 
-    def __init__(
-        self,
-        settings: AttributeSettings,
-        tools: Tools,
-        keep: Callable[[AttributeReport], None],
-        found: MinimalSet | None = None,
-    ) -> None:
+    def __init__(self, settings: AttributeSettings, tools: Tools, keep: _Keep, found: MinimalSet | None = None) -> None:
         super().__init__(settings, tools, keep, invocation=settings.invocation)
         self._found = found
         self._lister = Lister(settings, tools) if found is None else found.prober.lister
@@ -163,21 +156,15 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
             raise BlockedError(run.reading.void_reason or "void", hint=None)
 
     def report(self, *, partial: bool, blocked: BlockedError | None = None) -> AttributeReport:
-        """Say what is known now."""
-        settings, tools, facts = self._common, self._tools, self._tools.facts
-        signature = self._known.signature()
+        settings, tools, signature = self._common, self._tools, self._known.signature()
         results = self._known.results(signature)
         attribution = self._attribution(signature, blocked)
         if partial and attribution.status is Status.GREEN:
             attribution = replace(attribution, status=Status.UNRESOLVED)  # nothing red so far is not green
-        cases, shown = len(self._cases), attribution.signature
+        cases, shown, target = len(self._cases), attribution.signature, tools.facts.report_of(self._listing)
+        said = notes(results, settings, tools.framework)
         return AttributeReport(
-            session=self._session(
-                partial=partial,
-                blocked=blocked,
-                target=facts.report_of(self._listing),
-                notes=notes(results, settings, tools.framework),
-            ),
+            session=self._session(partial=partial, blocked=blocked, target=target, notes=said),
             attribution=attribution,
             others=tuple(self._attribution(other, None) for other in self._known.known() if other != signature),
             mechanisms=MECHANISMS,
@@ -212,7 +199,6 @@ class _ArmRuns:
     runs: list[Run] = field(default_factory=list)
 
     def of(self, role: Role) -> tuple[Run, ...]:
-        """Return the runs of the arm that plays a role."""
         return tuple(run for run in self.runs if run.arm.role is role)
 
     def known(self) -> tuple[Signature, ...]:
@@ -228,7 +214,6 @@ class _ArmRuns:
         return next(of_victim, known[0] if known else None)
 
     def spent(self) -> Spent:
-        """Return what the runs took."""
         seconds = {arm.role: [run.seconds for run in self.of(arm.role)] for arm in self.arms}
         return Spent(
             runs=len(self.runs),
@@ -237,7 +222,6 @@ class _ArmRuns:
         )
 
     def evidence(self, signature: Signature | None) -> tuple[RoleEvidence, ...]:
-        """Return what each arm says about a signature."""
         red = bool(self.known())
         return tuple(
             RoleEvidence(
@@ -250,7 +234,6 @@ class _ArmRuns:
         )
 
     def results(self, signature: Signature | None) -> tuple[ArmResult, ...]:
-        """Return each arm as seen from a signature."""
         return tuple(self._result(arm, signature) for arm in self.arms)
 
     def _result(self, arm: Arm, signature: Signature | None) -> ArmResult:

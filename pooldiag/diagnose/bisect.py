@@ -52,8 +52,7 @@ class _Bisection(BisectionState):
         if self._chosen is None:
             return
         self._reduction = self._reduce(prober, self._chosen)
-        if _red_places(self._reduction) is not None:
-            self._show(prober, self._chosen)
+        self._show(prober, self._chosen)
 
     def _suite(self, lister: Lister) -> Suite:
         order = self._common.order
@@ -69,9 +68,9 @@ class _Bisection(BisectionState):
         def watch(number: int, most: int) -> None:
             self._tools.ports.progress.notice(Searching(phase="seeds", most_left=most - number + 1))
 
-        found = find_order(wanted, lister.everything, framework=self._tools.framework, watch=watch)
-        self._notes.append(f"{found.order} has the {len(wanted)} cases as wanted; {found.listings} orders were listed")
-        return Suite(listing=found.listing, cases=wanted, order=found.order)
+        suite, listings = find_order(wanted, lister.everything, framework=self._tools.framework, watch=watch)
+        self._notes.append(f"{suite.order} has the {len(wanted)} cases as wanted; {listings} orders were listed")
+        return suite
 
     def _reduce(self, prober: Prober, chosen: Chosen, *, steady: bool = True) -> Reduction:
         """Search for what must run before the victim; without `steady` no run is believed by itself."""

@@ -52,7 +52,6 @@ class BisectionState(Diagnosis[BisectReport]):
         return True
 
     def _searching(self) -> Searching:
-        """Return how far the search is, for whoever watches."""
         probed = self._record.probed
         known = BestKnown() if self._progress is None else self._progress.known
         return Searching(

@@ -38,12 +38,8 @@ class _OrderRed:
     number: int
     prober: Prober
     question: Question
+    victim: Case
     place: int
-
-    @property
-    def victim(self) -> Case:
-        """The case that is red."""
-        return self.prober.suite.cases[self.place]
 
     def prefix_below(self, best: int | None) -> int | None:
         """Return k, k red and k-1 green, if it is below the best one so far; the victim alone is green."""
@@ -157,6 +153,7 @@ class _OrdersSurvey(Diagnosis[OrdersReport]):
                     number=len(self._results),
                     prober=prober,
                     question=Question(signature=signature, victim=victim),
+                    victim=victim,
                     place=prober.suite.cases.index(victim),
                 )
 
@@ -215,7 +212,6 @@ class _OrdersSurvey(Diagnosis[OrdersReport]):
         self._shortest = replace(shortest, reproducer=lines.red(selection, noisy=False))
 
     def report(self, *, partial: bool, blocked: BlockedError | None = None) -> OrdersReport:
-        """Say what is known now."""
         target = self._tools.facts.report_of(self._probers[0].suite.listing if self._probers else None)
         report = OrdersReport(
             session=self._session(

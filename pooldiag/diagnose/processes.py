@@ -143,14 +143,8 @@ class Processes:
 
 def environment_of(arm: Arm, tools: Tools, out: str | None, *, without: Sequence[str] = ()) -> Environment:
     """Return the environment of an arm, some variables excepted; without an `out` nothing names the output folder."""
-    own = Environment(
-        set=tuple(
-            (name, value.replace(OUTPUT_WORD, out or HERE))
-            for name, value in arm.environment.set
-            if name not in without
-        ),
-        unset=arm.environment.unset,
-    )
+    changes = ((name, value.replace(OUTPUT_WORD, out or HERE)) for name, value in arm.environment.set)
+    own = Environment(set=tuple(one for one in changes if one[0] not in without), unset=arm.environment.unset)
     output = Environment(set=() if out is None else ((_OUTPUT_VARIABLE, out),))
     return tools.facts.removal.merged(own).merged(output)
 

@@ -31,11 +31,6 @@ class RunPlan:
     until: Case | None = None
     outputs_due: bool = True
 
-    @property
-    def cases(self) -> int | None:
-        """How many cases it selects; None where no framework knows cases."""
-        return None if self.selections[0] is None else sum(len(one.cases) for one in self.selections if one)
-
 
 RunKey = tuple[str, int]
 """Where a finished run is found again: what was run, and how often that was asked for before."""

@@ -135,7 +135,8 @@ class Runner:
         """Make the folder of a run, check what every run needs, and mark it as begun."""
         self._count += 1
         run = f"{self._count:02d}-{plan.arm.role}"
-        self._ports.progress.notice(RunStarted(run=run, number=self._count, arm=plan.arm, cases=plan.cases))
+        cases = None if plan.selections[0] is None else sum(len(one.cases) for one in plan.selections if one)
+        self._ports.progress.notice(RunStarted(run=run, number=self._count, arm=plan.arm, cases=cases))
         begun = RunBegun(plan=plan, key=key, run=run, folder=self._ports.evidence.run_folder(run), beside=beside)
         self.checks.prepare(run)
         self.memory.begin(begun)

@@ -68,7 +68,6 @@ class Diagnosis(ABC, Generic[_R]):
         return self._tools.ports.clock.monotonic() - self._began
 
     def _is_late(self) -> bool:
-        """Tell whether the time is spent."""
         budget = self._common.budget_seconds
         return budget is not None and self._seconds() >= budget
 

@@ -8,7 +8,7 @@ from pooldiag.attribution.reading import sight
 from pooldiag.attribution.signatures import same_red
 from pooldiag.diagnose.attribute import MinimalSet, attribute_set
 from pooldiag.diagnose.bisection_state import BisectionState
-from pooldiag.diagnose.checked_lines import CheckedLines
+from pooldiag.diagnose.commands import CheckedLines
 from pooldiag.diagnose.lister import Lister, named_case
 from pooldiag.diagnose.prober import Places, Prober, Suite, suite_in
 from pooldiag.diagnose.runner import Runner

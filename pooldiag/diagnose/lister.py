@@ -56,9 +56,8 @@ class Lister:
         try:
             found = framework.parse_listing(ports.files.read(report))
         except ListingError as error:
-            raise ListingError(
-                f"{error.problem} (the listing ended with {completed.words})", hint=error.hint
-            ) from error
+            problem = f"{error.problem} (the listing ended with {completed.words})"
+            raise ListingError(problem, hint=error.hint) from error
         return arranged(found, order) if framework.any_order else found
 
     def chosen(self, listing: Listing) -> tuple[Case, ...]:

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from pooldiag.attribution.questions import Question
-from pooldiag.diagnose.checked_lines import CheckedLines
-from pooldiag.diagnose.commands import next_of_orders
+from pooldiag.diagnose.commands import CheckedLines, next_of_orders
 from pooldiag.diagnose.lister import Lister, named_among
 from pooldiag.diagnose.notes import notes_of_runs
 from pooldiag.diagnose.prober import Places, Prober, ProbeRecord, broken_case, suite_in
@@ -80,7 +79,7 @@ class _OrdersSurvey(Diagnosis[OrdersReport]):
         self._settings = settings
         self._record = ProbeRecord()
         self._results: list[OrderResult] = []
-        self._probers: list[Prober] = []
+        self._probers: dict[Order, Prober] = {}
         self._reds: list[_OrderRed] = []
         self._alone: dict[Case, Reading] = {}  # how a victim read alone, the same in every order
         self._disagreed = False  # two runs of the same cases did not read alike
@@ -110,14 +109,13 @@ class _OrdersSurvey(Diagnosis[OrdersReport]):
 
     def _look_again(self) -> None:
         """Run file order and the first red order once more, before anything is said about orders: it may be chance."""
-        read = {prober.suite.order: prober for prober in self._probers}
         ran = [result for result in self._results if result.run is not None]
         reds = [result for result in ran if result.run is not None and result.run.reading.reading is Reading.RED]
         greens = [result for result in ran if result.order.kind is OrderKind.FILE and result not in reds]
         for result in (*greens[:1], *reds[:1]) if reds and greens else ():
             if self._is_spent():
                 return
-            again = read[result.order].whole().reading
+            again = self._probers[result.order].whole().reading
             if result.run is not None and again.signatures != result.run.reading.signatures:
                 self._disagreed = True
                 self._notes.append(f"{result.order}: two runs of it disagree, so chance has a part in what is red")
@@ -131,7 +129,7 @@ class _OrdersSurvey(Diagnosis[OrdersReport]):
         return runs >= self._settings.max_runs or late
 
     def _run_order(self, prober: Prober) -> None:
-        self._probers.append(prober)
+        self._probers[prober.suite.order] = prober
         run = prober.whole()
         failing = tuple(one.case.name for one in run.outcome.report.results if one.status is not CaseStatus.PASSED)
         result = OrderResult(order=prober.suite.order, run=run, failing=failing)
@@ -178,8 +176,7 @@ class _OrdersSurvey(Diagnosis[OrdersReport]):
             self._notes.append(f"{red.question.signature}: red alone, whatever the order")
             self._note_prefix(red, 0)
             return
-        best = None if self._shortest is None else self._shortest.prefix
-        size = red.prefix_below(best)
+        size = red.prefix_below(None if self._shortest is None else self._shortest.prefix)
         if size is None:
             return
         if (proven := red.proven(size)) is not None:
@@ -187,8 +184,7 @@ class _OrdersSurvey(Diagnosis[OrdersReport]):
             self._shortest, self._closest = proven, red
         else:
             self._disagreed = True
-            order = red.prober.suite.order
-            self._notes.append(f"{order}: a red prefix of {size} cases does not hold, runs disagree")
+            self._notes.append(f"{red.prober.suite.order}: a red prefix of {size} cases does not hold, runs disagree")
 
     def _note_prefix(self, red: _OrderRed, size: int) -> None:
         """Write the prefix down where it is of the red that the order's line is about."""
@@ -201,18 +197,14 @@ class _OrdersSurvey(Diagnosis[OrdersReport]):
         red, shortest = self._closest, self._shortest
         if red is None or shortest is None:
             return
-        prober = red.prober
-        lines = CheckedLines(
-            settings=replace(self._common, order=shortest.order),
-            tools=self._tools,
-            runner=prober.runner,
-            signature=red.question.signature,
-        )
+        prober, settings = red.prober, replace(self._common, order=shortest.order)
+        signature = red.question.signature
+        lines = CheckedLines(settings=settings, tools=self._tools, runner=prober.runner, signature=signature)
         selection = prober.selection((*range(shortest.prefix), red.place))
         self._shortest = replace(shortest, reproducer=lines.red(selection, noisy=False))
 
     def report(self, *, partial: bool, blocked: BlockedError | None = None) -> OrdersReport:
-        target = self._tools.facts.report_of(self._probers[0].suite.listing if self._probers else None)
+        target = self._tools.facts.report_of(next((prober.suite.listing for prober in self._probers.values()), None))
         report = OrdersReport(
             session=self._session(
                 partial=partial, blocked=blocked, target=target, notes=notes_of_runs(self._record.readings)

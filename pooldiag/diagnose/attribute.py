@@ -120,18 +120,15 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
     def _leave_isolation_out(self) -> None:
         self._known.arms = tuple(arm for arm in self._known.arms if arm.isolation is Isolation.TOGETHER)
 
-    def _bound_isolation(self) -> None:
-        """Do without the isolated arm where it would be a process for each of very many cases."""
+    def _next_step(self) -> Role | Stop:
+        """Ask for a role; the isolated arm is left out where it would be a process for each of very many cases."""
         signature = self._known.signature()
-        if signature is None or signature.case is not None or len(self._cases) <= _MOST_ALONE:
-            return
-        if any(arm.isolation is Isolation.ALONE for arm in self._known.arms):
+        in_no_case = signature is not None and signature.case is None
+        alone = any(arm.isolation is Isolation.ALONE for arm in self._known.arms)
+        if alone and in_no_case and len(self._cases) > _MOST_ALONE:
             self._leave_isolation_out()
             self._notes.append(f"isolate is left out: the red is in no case, and {len(self._cases)} would run alone")
-
-    def _next_step(self) -> Role | Stop:
-        self._bound_isolation()
-        return next_step(self._known.evidence(self._known.signature()), self._plan, self._known.spent())
+        return next_step(self._known.evidence(signature), self._plan, self._known.spent())
 
     def _selections(self, arm: Arm) -> tuple[Selection | None, ...]:
         """Return what to run, one process each: everything at once, or the victims, each alone."""
@@ -246,7 +243,8 @@ class _ArmRuns:
             [run.outcome for run in runs],
             baseline=[run.outcome for run in self.of(Role.BASELINE)],
             beforehand=beforehand,
-            changed=_changed(sights, baseline_is_red=bool(self.known())),
+            # The runs show something else than the baseline does: its red is gone, or another one came.
+            changed=Sight.NEW_RED in sights or (Sight.GREEN if self.known() else Sight.SAME_RED) in sights,
         )
         return ArmResult(
             arm=arm,
@@ -269,11 +267,6 @@ class _ArmRuns:
         if arm.role is Role.BASELINE or set(sights) != {Sight.GREEN} or Sight.SAME_RED not in baseline:
             return None
         return greens_needed(baseline, greens=len(sights), confidence=self.settings.confidence)
-
-
-def _changed(sights: tuple[Sight, ...], *, baseline_is_red: bool) -> bool:
-    """Tell whether runs show something else than the baseline does: its red is gone, or another one came."""
-    return Sight.NEW_RED in sights or (Sight.GREEN if baseline_is_red else Sight.SAME_RED) in sights
 
 
 def _weighed(arm: Arm, seen: Sight, *, baseline_is_red: bool) -> Sight:

@@ -59,8 +59,6 @@ def _observe(canary: Canary, arm: Arm, preload: Environment, tools: Tools) -> Ca
     """Run the canary under an arm; nothing was observed when it did not end well."""
     folder = tools.ports.evidence.run_folder(f"canary-{arm.role}")
     environment = tools.facts.removal.merged(arm.environment).merged(preload)
-    completed = run_process(
-        RunRequest(argv=canary.argv, environment=environment, directory=folder, folder=folder, limits=_LIMITS),
-        tools.ports,
-    )
+    request = RunRequest(argv=canary.argv, environment=environment, directory=folder, folder=folder, limits=_LIMITS)
+    completed = run_process(request, tools.ports)
     return observed(tools.ports.files.lines(completed.stdout)) if completed.ended_well else {}

@@ -98,18 +98,17 @@ class Prober:
 
     def under(self, arm: Arm) -> Run:
         """Run the whole order under an arm; no step of the search."""
-        plan = self._plan(tuple(range(len(self.suite.cases))))
-        run = self._taken(self.runner.run(replace(plan, arm=arm)))
+        everything = tuple(range(len(self.suite.cases)))
+        run = self._taken(self.runner.run(replace(self._plan(everything), arm=arm)))
         if run.outcome.completed.ending is Ending.EXITED:
             self.runner.processes.learn_whole(run.outcome)  # red or not: so long it takes to its end
         return run
 
-    def beginning(self, size: int, signature: Signature) -> Reading:
+    def beginning(self, places: Places, signature: Signature) -> Reading:
         """Run the first cases of the order, for a red whose victim is not known."""
-        plan = self._plan(tuple(range(size)))
-        run = self._taken(self.runner.run(replace(plan, outputs_due=False)))
+        run = self._taken(self.runner.run(replace(self._plan(places), outputs_due=False)))
         reading = answer(run.outcome, run.reading, Question(signature=signature))
-        self._write_down(run, size, reading)
+        self._write_down(run, len(places), reading)
         return reading
 
     def alone(self, victim: Case) -> Run:

@@ -20,8 +20,7 @@ _SIGBUS = 7  # what a write to a mapping of a full tmpfs ends with
 _NOTHING_TO_BUILD = (b"no work to do", b"nothing to be done", b"up to date")  # ninja; make; make and others
 _CHANGED = "the binary or one of its libraries changed between two runs"
 
-MakeOutcome = Callable[[RunBegun], Outcome]
-"""Makes the processes of a run."""
+_MakeOutcome = Callable[[RunBegun], Outcome]
 
 
 class RunChecks:
@@ -102,7 +101,7 @@ class Runner:
             runs.append(Run(id=outcome.run, arm=outcome.arm, outcome=outcome, reading=read(outcome), seconds=seconds))
         return runs
 
-    def made(self, plans: Sequence[RunPlan], make: MakeOutcome) -> list[Outcome]:
+    def made(self, plans: Sequence[RunPlan], make: _MakeOutcome) -> list[Outcome]:
         """Return the outcomes of runs: those that are finished from the memory, the others as `make` makes them."""
         keys = [self.memory.key(plan) for plan in plans]
         outcomes = [self.memory.recall(plan, key) for plan, key in zip(plans, keys, strict=True)]
@@ -115,7 +114,7 @@ class Runner:
                 outcomes[number] = outcome
         return [outcome for outcome in outcomes if outcome is not None]
 
-    def _together(self, wanted: Sequence[tuple[RunPlan, RunKey]], make: MakeOutcome) -> list[Outcome]:
+    def _together(self, wanted: Sequence[tuple[RunPlan, RunKey]], make: _MakeOutcome) -> list[Outcome]:
         """Make runs side by side; keep each as soon as it is finished, even if another one does not finish."""
         begun: list[RunBegun] = []
         kept: dict[str, Outcome] = {}
@@ -142,7 +141,7 @@ class Runner:
         self.memory.begin(begun)
         return begun
 
-    def _in_threads(self, begun: Sequence[RunBegun], make: MakeOutcome, kept: dict[str, Outcome]) -> None:
+    def _in_threads(self, begun: Sequence[RunBegun], make: _MakeOutcome, kept: dict[str, Outcome]) -> None:
         with ThreadPoolExecutor(max_workers=len(begun)) as threads:
             futures = {threads.submit(make, one): one for one in begun}
             for future in as_completed(futures):

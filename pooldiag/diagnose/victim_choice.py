@@ -1,6 +1,7 @@
 """Which red a bisection follows, and which case is its victim."""
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from pooldiag.attribution.questions import Question, result_of
 from pooldiag.attribution.signatures import is_at, not_reached, same_red
@@ -101,8 +102,7 @@ class Chooser:
 
     def _of_user(self, victim: Case) -> Chosen | None:
         """Follow the victim that the user names: its red, its output's, its not being reached, or its red alone."""
-        last = self.prober.record.whole[-1]
-        candidates = self._candidates()
+        last, candidates = self.prober.record.whole[-1], self._candidates()
         of_victim = [one for one in candidates if one.case == victim.name]
         if of_victim:
             return self._chosen(of_victim[0], self._victim(of_victim[0]), NamedBy.USER)
@@ -156,12 +156,9 @@ class Chooser:
         if is_at(signature, PlaceKind.LACK):
             self.reason = f"{signature}: no beginning of the order shows it; name the case that writes it with --victim"
             return None
-        found = search_victim(
-            lambda places: self.prober.beginning(len(places), signature),
-            len(cases),
-            plan=self.plan,
-            memory={tuple(range(len(cases))): (Reading.RED,)},
-        )
+        whole: dict[Places, tuple[Reading, ...]] = {tuple(range(len(cases))): (Reading.RED,)}
+        probe = partial(self.prober.beginning, signature=signature)
+        found = search_victim(probe, len(cases), plan=self.plan, memory=whole)
         if found.size is None:
             self.reason = f"{signature}: no case can be named: {found.reason}"
             return None

@@ -18,7 +18,6 @@ from pooldiag.diagnose.wanted_order import find_order
 from pooldiag.errors import BlockedError
 from pooldiag.model.arms import Acted, Isolation, Role
 from pooldiag.model.bisections import BisectReport, Confirmation
-from pooldiag.model.cases import Case
 from pooldiag.model.events import Searching
 from pooldiag.model.readings import Reading, Sight, Signature
 from pooldiag.model.reports import ArmResult, AttributeReport
@@ -55,20 +54,17 @@ class _Bisection(BisectionState):
         self._show(prober, self._chosen)
 
     def _suite(self, lister: Lister) -> Suite:
-        order = self._common.order
         if not self._settings.sequence:
-            return suite_in(order, lister)
-        listing = lister.everything()
+            return suite_in(self._common.order, lister)
+        listing, framework = lister.everything(), self._tools.framework
         wanted = tuple(named_case(listing, name) for name in self._settings.sequence)
-        if self._tools.framework.any_order:
-            return Suite(listing=listing, cases=wanted, order=order)
-        return self._in_wanted_order(lister, wanted)
+        if framework.any_order:
+            return Suite(listing=listing, cases=wanted, order=self._common.order)
 
-    def _in_wanted_order(self, lister: Lister, wanted: tuple[Case, ...]) -> Suite:
         def watch(number: int, most: int) -> None:
             self._tools.ports.progress.notice(Searching(phase="seeds", most_left=most - number + 1))
 
-        suite, listings = find_order(wanted, lister.everything, framework=self._tools.framework, watch=watch)
+        suite, listings = find_order(wanted, lister.everything, framework=framework, watch=watch)
         self._notes.append(f"{suite.order} has the {len(wanted)} cases as wanted; {listings} orders were listed")
         return suite
 
@@ -77,28 +73,18 @@ class _Bisection(BisectionState):
         self._record.unnamed.clear()  # the search names the phases of the runs from here on
         whole = chosen.memory.get(tuple(range(chosen.place)), ())
         seen = self._settings.wanted is not None or Reading.RED in whole
+        most_greens = max(_GREENS_OF_A_RED, len(whole)) if seen else 1
+        trust = Trust.CONCLUSIONS if steady else Trust.NOTHING
         plan = self._plan(recalled=sum(map(len, chosen.memory.values())))
-        return reduce_ahead(
-            partial(prober.ask, question=chosen.question),
-            chosen.place,
-            jobs=self._settings.jobs,
-            plan=replace(
-                plan,
-                most_greens=max(_GREENS_OF_A_RED, len(whole)) if seen else 1,
-                trust=Trust.CONCLUSIONS if steady else Trust.NOTHING,
-            ),
-            memory=chosen.memory,
-            watch=self._watch,
-        )
+        plan = replace(plan, most_greens=most_greens, trust=trust)
+        ask, jobs = partial(prober.ask, question=chosen.question), self._settings.jobs
+        return reduce_ahead(ask, chosen.place, jobs=jobs, plan=plan, memory=chosen.memory, watch=self._watch)
 
     def _plan(self, *, recalled: int = 0) -> SearchPlan:
         """Return how far a search may go from here, which counts what it recalls as runs."""
-        spent = len(self._record.probed) - recalled
-        return SearchPlan(
-            confidence=self._settings.confidence,
-            every_set=self._settings.every_set,
-            limits=SearchLimits(max_runs=max(1, self._settings.max_runs - spent), spent=self._is_late),
-        )
+        settings, spent = self._settings, len(self._record.probed) - recalled
+        limits = SearchLimits(max_runs=max(1, settings.max_runs - spent), spent=self._is_late)
+        return SearchPlan(confidence=settings.confidence, every_set=settings.every_set, limits=limits)
 
     def _watch(self, progress: SearchStep) -> None:
         """Take notice of a step of the search; the run that it made was written down before."""

@@ -62,9 +62,8 @@ def reproducer(
     if not showing:
         return None
     arm, run = next(((arm, run) for arm, run in showing if arm.isolation is Isolation.ALONE), showing[0])
-    selection = next(
-        (part.selection for part in run.outcome.parts if signature in signatures(part)), run.outcome.selection
-    )
+    showing_parts = (part.selection for part in run.outcome.parts if signature in signatures(part))
+    selection = next(showing_parts, run.outcome.selection)
     return shell_line(settings, tools, arm, selection, out=HERE if signature.kind is SignatureKind.NAN else None)
 
 
@@ -112,9 +111,8 @@ def next_of_bisect(settings: BisectSettings, report: BisectReport) -> NextComman
     if report.status is BisectStatus.UNRESOLVED and report.runs >= settings.max_runs:
         evidence, here = report.session.evidence, settings.common.target.shell_directory
         evidence = evidence.relative_to(here) if evidence.is_relative_to(here) else evidence
-        line = invocation.without("--resume").having(
-            f"--max-runs={_MORE * settings.max_runs}", f"--resume-from={evidence}"
-        )
+        more = (f"--max-runs={_MORE * settings.max_runs}", f"--resume-from={evidence}")
+        line = invocation.without("--resume").having(*more)
         return NextCommand(line=line, purpose="more runs, those that are done not repeated")
     others = [found.case for found in report.others if found.case not in {None, report.found.victim}]
     if report.status is BisectStatus.BLOCKED or not others:

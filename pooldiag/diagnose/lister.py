@@ -73,7 +73,7 @@ class Lister:
         for pattern in self._settings.case_patterns:
             matching = (case for case in listing.runnable if fnmatchcase(case.name, pattern))
             if not (named := _exactly(listing.runnable, pattern) or [*matching]):  # a name may look like a pattern
-                raise UsageError(f"--case {pattern!r} names no case that runs", hint=_hint(pattern, listing))
+                raise UsageError(f"--case {pattern!r} names no case that runs", hint=_hint(pattern, listing.runnable))
             chosen.update(named)
         return tuple(case for case in listing.runnable if case in chosen)
 
@@ -95,7 +95,7 @@ def named_case(listing: Listing, name: str) -> Case:
     """Return the one case of exactly this name; UsageError when there is none, or more than one."""
     found = _exactly(listing.runnable, name)
     if not found:
-        raise UsageError(f"{name!r} is no case that runs", hint=_hint(name, listing))
+        raise UsageError(f"{name!r} is no case that runs", hint=_hint(name, listing.runnable))
     if len(found) > 1:
         raise UsageError(f"{name!r} names {len(found)} cases", hint="name cases whose names no other case has")
     return found[0]
@@ -105,7 +105,7 @@ def named_among(cases: Sequence[Case], name: str) -> Case:
     """Return the first selected case of this name; UsageError when `--victim` names none."""
     found = next((case for case in cases if case.name == name), None)
     if found is None:
-        hint = _nearest(name, cases) or f"{len(cases)} cases are selected"
+        hint = _hint(name, cases, f"{len(cases)} cases are selected")
         raise UsageError(f"--victim {name!r} is no selected case", hint=hint)
     return found
 
@@ -120,11 +120,8 @@ def _in_source(case: Case) -> str:
     return case.name if case.name_bytes is None else case.name_bytes.decode("utf-8", "surrogateescape")
 
 
-def _hint(pattern: str, listing: Listing) -> str:
-    cases = listing.runnable
-    return _nearest(pattern, cases) or f"there are {len(cases)} cases; '*' stands for any text"
-
-
-def _nearest(name: str, cases: Sequence[Case]) -> str | None:
+def _hint(name: str, cases: Sequence[Case], otherwise: str | None = None) -> str:
     near = nearest(name, (case.name for case in cases), slip=_SLIP)
-    return None if near is None else f"the nearest is {near!r}"
+    if near is not None:
+        return f"the nearest is {near!r}"
+    return otherwise or f"there are {len(cases)} cases; '*' stands for any text"

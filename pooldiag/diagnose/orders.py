@@ -205,10 +205,9 @@ class _OrdersSurvey(Diagnosis[OrdersReport]):
 
     def report(self, *, partial: bool, blocked: BlockedError | None = None) -> OrdersReport:
         target = self._tools.facts.report_of(next((prober.suite.listing for prober in self._probers.values()), None))
+        odd = notes_of_runs(self._record.readings)
         report = OrdersReport(
-            session=self._session(
-                partial=partial, blocked=blocked, target=target, notes=notes_of_runs(self._record.readings)
-            ),
+            session=self._session(partial=partial, blocked=blocked, target=target, notes=odd),
             asked=len(self._settings.orders),
             orders=tuple(self._results),
             shortest=self._shortest,

@@ -64,9 +64,8 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
         self._listing: Listing | None = None
         self._cases: tuple[Case, ...] = ()
         self._selection: Selection | None = None
-        self._known = _ArmRuns(
-            facts=tools.facts, settings=settings, arms=settings.arms, wanted=None if found is None else found.signature
-        )
+        wanted = None if found is None else found.signature
+        self._known = _ArmRuns(facts=tools.facts, settings=settings, arms=settings.arms, wanted=wanted)
         self._plan = StopRule(
             confidence=settings.confidence,
             max_runs=settings.max_runs,

@@ -171,12 +171,9 @@ class CheckedLines:
     def _outcome(self, selection: Selection, begun: RunBegun) -> Outcome:
         """Type the line into the user's shell."""
         files, out = self.tools.ports.files, begun.folder / "out"
-        request = RunRequest(
-            argv=("sh", "-c", self._line(selection, str(out))),
-            directory=self.settings.target.shell_directory,
-            folder=begun.folder,
-            limits=self.runner.processes.limits(selection),
-        )
+        argv, limits = ("sh", "-c", self._line(selection, str(out))), self.runner.processes.limits(selection)
+        here = self.settings.target.shell_directory
+        request = RunRequest(argv=argv, directory=here, folder=begun.folder, limits=limits)
         completed = run_or_lose(request, self.tools.ports)
         outputs = take_outputs(out, self.settings.outputs, files)
         return Outcome(run=begun.run, arm=begun.plan.arm, selection=None, completed=completed, outputs=outputs)

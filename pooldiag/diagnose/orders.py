@@ -67,8 +67,7 @@ class _OrderRed:
         return self.prober.suite.tried(places, counts)
 
     def _ask(self, places: Places) -> Reading:
-        (reading,) = self.prober.ask([places], self.question)
-        return reading
+        return self.prober.ask([places], self.question)[0]
 
 
 class _OrdersSurvey(Diagnosis[OrdersReport]):
@@ -147,13 +146,9 @@ class _OrdersSurvey(Diagnosis[OrdersReport]):
             if victim is None:
                 self._notes.append(f"{signature}: in no case, so no prefix is looked for; bisect the order for that")
             elif self._common.victim in {None, victim.name}:
-                yield _OrderRed(
-                    number=len(self._results),
-                    prober=prober,
-                    question=Question(signature=signature, victim=victim),
-                    victim=victim,
-                    place=prober.suite.cases.index(victim),
-                )
+                number, place = len(self._results), prober.suite.cases.index(victim)
+                question = Question(signature=signature, victim=victim)
+                yield _OrderRed(number=number, prober=prober, question=question, victim=victim, place=place)
 
     def _shorten(self) -> None:
         """Search each red that may have a shorter red prefix than those before it, the earliest victims first."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pooldiag.diagnose.observations import merge, process_notes, read_text, take_outputs, with_lengths
+from pooldiag.diagnose.observations import TextFacts, merge, process_notes, read_text, take_outputs, with_lengths
 from pooldiag.diagnose.run_memory import RunBegun, lost
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, InterruptedRunError, RunLostError
@@ -50,14 +50,14 @@ class Processes:
 
     def limits(self, selection: Selection | None = None) -> RunLimits:
         """Bound the next process: ten times the longest green run, or what its cases took, else half an hour."""
-        timeout = self._settings.timeout_seconds
-        expected = self._longest_green_seconds or self._seconds_of_cases(selection)
+        timeout, cases = self._settings.timeout_seconds, () if selection is None else selection.cases
+        known = [self._case_seconds[case] for case in cases if case in self._case_seconds]
+        # How long these cases took counts where each of them passed.
+        expected = self._longest_green_seconds or (sum(known) if len(known) == len(cases) else 0.0)
         if timeout is None and expected:
             timeout = max(_SHORTEST_TIMEOUT_SECONDS, _TIMEOUT_FACTOR * expected)
-        return RunLimits(
-            timeout_seconds=_FIRST_TIMEOUT_SECONDS if timeout is None else timeout,
-            grace_seconds=self._settings.grace_seconds,
-        )
+        timeout = _FIRST_TIMEOUT_SECONDS if timeout is None else timeout
+        return RunLimits(timeout_seconds=timeout, grace_seconds=self._settings.grace_seconds)
 
     def learn(self, outcome: Outcome) -> None:
         """Remember how long each case took that passed, and how much was written."""
@@ -105,15 +105,13 @@ class Processes:
             counters=text.counters,
             banners=frozenset(text.banners),
             text_marks=tuple(text.marks),
-            found_silent=tuple(self._silences(plan.arm, completed, no_space=text.no_space, problem=reader.problem())),
+            found_silent=tuple(self._silences(plan.arm, completed, text, reader.problem())),
             notes=tuple(process_notes(completed)),
         )
 
-    def _silences(
-        self, arm: Arm, completed: Completed, *, no_space: str | None, problem: str | None
-    ) -> Iterator[Silence]:
-        if no_space is not None:
-            yield Silence(kind=SilenceKind.SPACE, text=f"the disk was full: {no_space}")
+    def _silences(self, arm: Arm, completed: Completed, text: TextFacts, problem: str | None) -> Iterator[Silence]:
+        if text.no_space is not None:
+            yield Silence(kind=SilenceKind.SPACE, text=f"the disk was full: {text.no_space}")
         if problem is not None:
             yield Silence(kind=SilenceKind.UNASKED, text=problem)
         guessed = self._settings.timeout_seconds is None and self._longest_green_seconds > 0
@@ -121,12 +119,6 @@ class Processes:
             # The limit grew from faster runs: an arm may be slow, and need not hang.
             limit = f"{self.limits().timeout_seconds:g} s, {_TIMEOUT_FACTOR} x the longest green run or more"
             yield Silence(kind=SilenceKind.SLOW, text=f"not done after {limit}: give --timeout if it is slow")
-
-    def _seconds_of_cases(self, selection: Selection | None) -> float:
-        """Return how long these cases took where each of them passed; 0 when one of them is not known."""
-        cases = () if selection is None else selection.cases
-        known = [self._case_seconds[case] for case in cases if case in self._case_seconds]
-        return sum(known) if len(known) == len(cases) else 0.0
 
     def _request(self, begun: RunBegun, selection: Selection | None, report: Path) -> RunRequest:
         target, arm, out = self._settings.target, begun.plan.arm, str(report.parent / "out")

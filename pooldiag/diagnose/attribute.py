@@ -211,11 +211,8 @@ class _ArmRuns:
 
     def spent(self) -> Spent:
         seconds = {arm.role: [run.seconds for run in self.of(arm.role)] for arm in self.arms}
-        return Spent(
-            runs=len(self.runs),
-            seconds=sum(run.seconds for run in self.runs),
-            of_role={role: sum(each) / len(each) for role, each in seconds.items() if each},
-        )
+        of_role = {role: sum(each) / len(each) for role, each in seconds.items() if each}
+        return Spent(runs=len(self.runs), seconds=sum(run.seconds for run in self.runs), of_role=of_role)
 
     def evidence(self, signature: Signature | None) -> tuple[RoleEvidence, ...]:
         red = bool(self.known())

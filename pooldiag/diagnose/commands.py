@@ -170,9 +170,8 @@ class CheckedLines:
 
     def _outcome(self, selection: Selection, begun: RunBegun) -> Outcome:
         """Type the line into the user's shell."""
-        files, out = self.tools.ports.files, begun.folder / "out"
+        files, out, here = self.tools.ports.files, begun.folder / "out", self.settings.target.shell_directory
         argv, limits = ("sh", "-c", self._line(selection, str(out))), self.runner.processes.limits(selection)
-        here = self.settings.target.shell_directory
         request = RunRequest(argv=argv, directory=here, folder=begun.folder, limits=limits)
         completed = run_or_lose(request, self.tools.ports)
         outputs = take_outputs(out, self.settings.outputs, files)

@@ -125,10 +125,5 @@ class RunMemory:
 
 def lost(folder: Path, how: str | None) -> Completed:
     """Return how a process ended that went down together with what started it."""
-    return Completed(
-        ending=Ending.LOST,
-        stopped_by=how,
-        seconds=0.0,
-        stdout=Stream(path=folder / "stdout"),
-        stderr=Stream(path=folder / "stderr"),
-    )
+    stdout, stderr = (Stream(path=folder / name) for name in ("stdout", "stderr"))
+    return Completed(ending=Ending.LOST, stopped_by=how, seconds=0.0, stdout=stdout, stderr=stderr)

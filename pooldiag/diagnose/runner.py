@@ -36,8 +36,7 @@ class RunChecks:
 
     def prepare(self, run: str) -> None:
         """Check what every run needs, and run the user's own commands; anything but success raises BlockedError."""
-        problem = self._ports.files.unreadable(self._settings.requires)
-        if problem is not None:
+        if (problem := self._ports.files.unreadable(self._settings.requires)) is not None:
             raise BlockedError(problem, hint="make it readable: without it a case can skip, which looks like a repair")
         if self._settings.fresh_check:
             folder, words = self._help(f"{run}/fresh-check", self._settings.fresh_check, "--fresh-check")

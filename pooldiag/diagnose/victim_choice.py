@@ -103,8 +103,7 @@ class Chooser:
     def _of_user(self, victim: Case) -> Chosen | None:
         """Follow the victim that the user names: its red, its output's, its not being reached, or its red alone."""
         last, candidates = self.prober.record.whole[-1], self._candidates()
-        of_victim = [one for one in candidates if one.case == victim.name]
-        if of_victim:
+        if of_victim := [one for one in candidates if one.case == victim.name]:
             return self._chosen(of_victim[0], self._victim(of_victim[0]), NamedBy.USER)
         if result_of(last.outcome, victim) is None and self.settings.wanted is None:
             return self._chosen(not_reached(victim), victim, NamedBy.USER)
@@ -115,8 +114,7 @@ class Chooser:
     def _brittle(self, victim: Case) -> Chosen | None:
         """Follow a victim that passed in the order, if it is red alone."""
         alone = self.prober.alone(victim)
-        red = [one for one in alone.reading.signatures if one.case == victim.name]
-        if red:
+        if red := [one for one in alone.reading.signatures if one.case == victim.name]:
             chosen = self._chosen(red[0], victim, NamedBy.USER)
             return replace(chosen, memory=chosen.memory | {(): (Reading.RED,)})
         result = result_of(alone.outcome, victim)

@@ -1,78 +1,71 @@
 """`attribute`: runs the arms and says, after every run, what is known so far."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
-from pooldiag.attribution.engine import Stop, StopRule, conclude, next_step
+from pooldiag.attribution.acted import Beforehand, acted
+from pooldiag.attribution.engine import Spent, Stop, StopRule, conclude, greens_needed, next_step
 from pooldiag.attribution.mechanisms import MECHANISMS
-from pooldiag.attribution.reading import read
-from pooldiag.diagnose.arm_results import ArmRuns
+from pooldiag.attribution.posterior import RoleEvidence
+from pooldiag.attribution.reading import sight
+from pooldiag.attribution.signatures import same_red
 from pooldiag.diagnose.canaries import canary_states
 from pooldiag.diagnose.commands import next_command, reproducer
 from pooldiag.diagnose.lister import Lister, named_among
 from pooldiag.diagnose.notes import notes, witnesses
-from pooldiag.diagnose.run_plans import RunPlan
+from pooldiag.diagnose.prober import Prober
+from pooldiag.diagnose.run_memory import RunPlan
 from pooldiag.diagnose.runner import Runner
-from pooldiag.diagnose.sessions import Account, Save, drive
-from pooldiag.diagnose.tools import Tools
+from pooldiag.diagnose.sessions import Diagnosis
+from pooldiag.diagnose.tools import TargetFacts, Tools
 from pooldiag.errors import BlockedError, UsageError
 from pooldiag.frameworks.base import ListingError
-from pooldiag.model.arms import Arm, Isolation, Role
+from pooldiag.model.arms import PROBES_OF_A_GREEN, Acted, Arm, Isolation, Role
 from pooldiag.model.attributions import Attribution, Status
 from pooldiag.model.cases import Case, Listing, Selection
 from pooldiag.model.events import Planned
-from pooldiag.model.readings import Reading, Signature
-from pooldiag.model.reports import AttributeReport, Run
+from pooldiag.model.readings import Reading, Sight, Signature
+from pooldiag.model.reports import ArmResult, AttributeReport, Run
 from pooldiag.model.settings import AttributeSettings
+from pooldiag.rates import rate_of
 
 _MOST_ALONE = 200
+_Keep = Callable[[AttributeReport], None]
 
 
-def attribute(settings: AttributeSettings, tools: Tools, keep: Callable[[AttributeReport], None]) -> AttributeReport:
-    """Run the arms, as `drive` does; UsageError when the target or a selection cannot be used as given."""
-    return drive(partial(_ArmsDiagnosis, settings, tools), tools, keep)
+def attribute(settings: AttributeSettings, tools: Tools, keep: _Keep) -> AttributeReport:
+    """Run the arms, as `Diagnosis.drive` does; UsageError when the target or a selection cannot be used as given."""
+    return _ArmsDiagnosis(settings, tools, keep).drive()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinimalSet:
     """What a bisection found: the cases to run, how they are run and listed, and the red in question."""
 
-    runner: Runner
-    lister: Lister
-    listing: Listing
+    prober: Prober
     cases: tuple[Case, ...]
     signature: Signature
 
 
-def attribute_set(
-    settings: AttributeSettings, tools: Tools, found: MinimalSet, keep: Callable[[AttributeReport], None]
-) -> None:
+def attribute_set(settings: AttributeSettings, tools: Tools, found: MinimalSet, keep: _Keep) -> None:
     """Run the arms on these cases, with the lock held by the caller, to whom all errors go."""
-    diagnosis = _ArmsDiagnosis(settings, tools, lambda: keep(diagnosis.report(partial=True)), found)
+    diagnosis = _ArmsDiagnosis(settings, tools, keep, found)
     diagnosis.run()
     keep(diagnosis.report(partial=False))
 
 
-class _ArmsDiagnosis:
+class _ArmsDiagnosis(Diagnosis[AttributeReport]):
     """Runs whatever arm the strategy asks for; every run adds to what is known."""
 
-    def __init__(self, settings: AttributeSettings, tools: Tools, save: Save, found: MinimalSet | None = None) -> None:
-        self._settings = settings
-        self._tools = tools
-        self._save = save
+    def __init__(self, settings: AttributeSettings, tools: Tools, keep: _Keep, found: MinimalSet | None = None) -> None:
+        super().__init__(settings, tools, keep, invocation=settings.invocation)
         self._found = found
-        self._lister = Lister(settings, tools) if found is None else found.lister
+        self._lister = Lister(settings, tools) if found is None else found.prober.lister
         self._listing: Listing | None = None
         self._cases: tuple[Case, ...] = ()
         self._selection: Selection | None = None
-        self._known = ArmRuns(
-            facts=tools.facts,
-            confidence=settings.confidence,
-            arms=settings.arms,
-            victim=settings.victim,
-            wanted=None if found is None else found.signature,
-        )
+        wanted = None if found is None else found.signature
+        self._known = _ArmRuns(facts=tools.facts, settings=settings, arms=settings.arms, wanted=wanted)
         self._plan = StopRule(
             confidence=settings.confidence,
             max_runs=settings.max_runs,
@@ -82,73 +75,59 @@ class _ArmsDiagnosis:
             bisected=found is not None,
         )
         self._stop: Stop | None = None
-        self._notes: list[str] = [*tools.facts.notes]
-        self._account = Account(tools, floor=settings.floors.disk_bytes, invocation=settings.invocation)
 
     def run(self) -> None:
         """List, then run whatever arm the strategy asks for, until it asks for none."""
-        runner = Runner(self._settings, self._tools) if self._found is None else self._found.runner
+        runner = Runner(self._common, self._tools) if self._found is None else self._found.prober.runner
         self._list()
-        self._known.canaries = canary_states(self._settings.profile, self._known.arms, self._tools)
+        self._known.canaries = canary_states(self._common.profile, self._known.arms, self._tools)
         self._tools.ports.progress.notice(Planned(arms=self._known.arms, cases=len(self._cases) or None))
-        while (role := self._next_role()) is not None:
-            run = self._run(runner, next(arm for arm in self._known.arms if arm.role is role))
+        while isinstance(step := self._next_step(), Role):
+            arm = next(arm for arm in self._known.arms if arm.role is step)
+            run = runner.run(RunPlan(arm=arm, selections=self._selections(arm), order=self._common.order))
+            if run.reading.reading is Reading.GREEN and arm.isolation is Isolation.TOGETHER:
+                runner.processes.learn_whole(run.outcome)
             self._known.runs.append(run)
             self._block_when_void(run)
-            self._save()
+            if self._found is None:
+                self._save()
+            else:
+                self._keep(self.report(partial=True))  # the report to be shown is that of the bisection
+        self._stop = step
 
     def _list(self) -> None:
         if self._found is not None:
-            self._listing, self._cases = self._found.listing, self._found.cases
-            self._selection = self._lister.select(self._listing, self._cases, order=self._settings.order)
+            self._listing, self._cases = self._found.prober.suite.listing, self._found.cases
+            self._selection = self._lister.select(self._listing, self._cases, order=self._common.order)
             return
         if not self._tools.framework.lists_cases:
             self._leave_isolation_out()
             return
         try:
             self._listing = self._lister.everything()
-        except ListingError as error:
-            self._without_listing(error)
+        except ListingError as error:  # a black box, where nothing was asked for that needs a list of cases
+            if self._common.case_patterns or self._common.victim:
+                raise UsageError(f"no case can be chosen: {error.problem}", hint=error.hint) from error
+            self._leave_isolation_out()
+            self._notes.append(f"no list of cases: {error.problem}; exit code and outputs are all there is to read")
             return
         self._cases = self._lister.chosen(self._listing)
-        if self._settings.victim is not None:
-            named_among(self._cases, self._settings.victim)
+        if self._common.victim is not None:
+            named_among(self._cases, self._common.victim)
         self._selection = self._lister.select(self._listing, self._cases)
 
-    def _without_listing(self, error: ListingError) -> None:
-        """Take the target for a black box when nothing was asked for that needs a list of cases."""
-        if self._settings.case_patterns or self._settings.victim:
-            raise UsageError(f"no case can be chosen: {error.problem}", hint=error.hint)
-        self._leave_isolation_out()
-        self._notes.append(f"no list of cases: {error.problem}; exit code and outputs are all there is to read")
-
     def _leave_isolation_out(self) -> None:
-        """Leave out the arm that runs cases alone."""
         self._known.arms = tuple(arm for arm in self._known.arms if arm.isolation is Isolation.TOGETHER)
 
-    def _bound_isolation(self) -> None:
-        """Do without the isolated arm where it would be a process for each of very many cases."""
+    def _next_step(self) -> Role | Stop:
+        """Ask for a role; the isolated arm is left out where it would be a process for each of very many cases."""
         signature = self._known.signature()
-        if signature is None or signature.case is not None or len(self._cases) <= _MOST_ALONE:
-            return
-        if any(arm.isolation is Isolation.ALONE for arm in self._known.arms):
+        in_no_case = signature is not None and signature.case is None
+        alone = any(arm.isolation is Isolation.ALONE for arm in self._known.arms)
+        if alone and in_no_case and len(self._cases) > _MOST_ALONE:
             self._leave_isolation_out()
             self._notes.append(f"isolate is left out: the red is in no case, and {len(self._cases)} would run alone")
-
-    def _next_role(self) -> Role | None:
-        self._bound_isolation()
-        known = self._known
-        step = next_step(known.evidence(known.signature()), self._plan, known.spent())
-        self._stop = step if isinstance(step, Stop) else None
-        return None if isinstance(step, Stop) else step
-
-    def _run(self, runner: Runner, arm: Arm) -> Run:
-        outcome = runner.run(RunPlan(arm=arm, selections=self._selections(arm), order=self._settings.order))
-        reading = read(outcome)
-        if reading.reading is Reading.GREEN and arm.isolation is Isolation.TOGETHER:
-            runner.limits.learn_whole(outcome)
-        seconds = sum(process.completed.seconds for process in outcome.parts or (outcome,))
-        return Run(id=outcome.run, arm=arm, outcome=outcome, reading=reading, seconds=seconds)
+        return next_step(self._known.evidence(signature), self._plan, self._known.spent())
 
     def _selections(self, arm: Arm) -> tuple[Selection | None, ...]:
         """Return what to run, one process each: everything at once, or the victims, each alone."""
@@ -159,7 +138,7 @@ class _ArmsDiagnosis:
         victims = [case for case in self._cases if case.name in red]
         alone = victims if victims and signature is not None and signature.case is not None else self._cases
         try:
-            order = self._settings.order
+            order = self._common.order
             return tuple(self._lister.select(self._listing, (case,), order=order) for case in alone)
         except UsageError as error:
             raise BlockedError(f"the list of cases changes between runs: {error.problem}") from error
@@ -173,21 +152,15 @@ class _ArmsDiagnosis:
             raise BlockedError(run.reading.void_reason or "void", hint=None)
 
     def report(self, *, partial: bool, blocked: BlockedError | None = None) -> AttributeReport:
-        """Say what is known now."""
-        settings, tools, facts = self._settings, self._tools, self._tools.facts
-        signature = self._known.signature()
+        settings, tools, signature = self._common, self._tools, self._known.signature()
         results = self._known.results(signature)
         attribution = self._attribution(signature, blocked)
         if partial and attribution.status is Status.GREEN:
             attribution = replace(attribution, status=Status.UNRESOLVED)  # nothing red so far is not green
-        cases, shown = len(self._cases), attribution.signature
+        cases, shown, target = len(self._cases), attribution.signature, tools.facts.report_of(self._listing)
+        said = notes(results, settings, tools.framework)
         return AttributeReport(
-            session=self._account.session(
-                partial=partial,
-                blocked=blocked,
-                target=facts.report if self._listing is None else facts.report_of(self._listing),
-                notes=(*self._notes, *notes(results, settings, tools.framework)),
-            ),
+            session=self._session(partial=partial, blocked=blocked, target=target, notes=said),
             attribution=attribution,
             others=tuple(self._attribution(other, None) for other in self._known.known() if other != signature),
             mechanisms=MECHANISMS,
@@ -205,3 +178,104 @@ class _ArmsDiagnosis:
             separators = tuple(role for role in concluded.separators if role is not Role.ISOLATE)
             return replace(concluded, separators=separators)
         return concluded
+
+
+@dataclass(slots=True, kw_only=True)
+class _ArmRuns:
+    """The arms and all their runs so far.
+
+    The verdict is about the red of the named victim, if that is red, or about `wanted`, if that was found before.
+    """
+
+    facts: TargetFacts
+    settings: AttributeSettings
+    arms: tuple[Arm, ...]
+    wanted: Signature | None = None
+    canaries: Mapping[Role, tuple[Acted, str]] = field(default_factory=dict)
+    runs: list[Run] = field(default_factory=list)
+
+    def of(self, role: Role) -> tuple[Run, ...]:
+        return tuple(run for run in self.runs if run.arm.role is role)
+
+    def known(self) -> tuple[Signature, ...]:
+        """Return the signatures that baseline runs showed, in the order they were seen."""
+        return tuple(dict.fromkeys(found for run in self.of(Role.BASELINE) for found in run.reading.signatures))
+
+    def signature(self) -> Signature | None:
+        """Return the signature that the verdict is about: on a green baseline the first red of an arm."""
+        known = self.known() or tuple(found for run in self.runs for found in run.reading.signatures)
+        if self.wanted is not None:
+            return next((found for found in known if same_red(found, self.wanted)), self.wanted)
+        of_victim = (found for found in known if found.case is not None and found.case == self.settings.victim)
+        return next(of_victim, known[0] if known else None)
+
+    def spent(self) -> Spent:
+        seconds = {arm.role: [run.seconds for run in self.of(arm.role)] for arm in self.arms}
+        of_role = {role: sum(each) / len(each) for role, each in seconds.items() if each}
+        return Spent(runs=len(self.runs), seconds=sum(run.seconds for run in self.runs), of_role=of_role)
+
+    def evidence(self, signature: Signature | None) -> tuple[RoleEvidence, ...]:
+        red = bool(self.known())
+        return tuple(
+            RoleEvidence(
+                role=result.arm.role,
+                acted=result.acted,
+                runs=tuple(run.id for run in result.runs),
+                sights=tuple(_weighed(result.arm, seen, baseline_is_red=red) for seen in result.sights),
+            )
+            for result in self.results(signature)
+        )
+
+    def results(self, signature: Signature | None) -> tuple[ArmResult, ...]:
+        return tuple(self._result(arm, signature) for arm in self.arms)
+
+    def _result(self, arm: Arm, signature: Signature | None) -> ArmResult:
+        runs = self.of(arm.role)
+        sights = self._sights(runs, signature)
+        canary, facts = self.canaries.get(arm.role), self.facts
+        beforehand = Beforehand(names=facts.names, searchable=facts.searchable, canary=canary)
+        state, why = acted(
+            arm,
+            [run.outcome for run in runs],
+            baseline=[run.outcome for run in self.of(Role.BASELINE)],
+            beforehand=beforehand,
+            # The runs show something else than the baseline does: its red is gone, or another one came.
+            changed=Sight.NEW_RED in sights or (Sight.GREEN if self.known() else Sight.SAME_RED) in sights,
+        )
+        return ArmResult(
+            arm=arm,
+            acted=state,
+            why=why,
+            runs=runs,
+            sights=sights,
+            rate=rate_of(sights.count(Sight.SAME_RED), len(sights) - sights.count(Sight.NOTHING)),
+            greens_needed=self._greens_needed(arm, sights, signature),
+            shown=_shown(runs, sights),
+        )
+
+    def _sights(self, runs: tuple[Run, ...], signature: Signature | None) -> tuple[Sight, ...]:
+        known = frozenset(self.known())
+        return tuple(sight(run.outcome, run.reading, signature=signature, known=known) for run in runs)
+
+    def _greens_needed(self, arm: Arm, sights: tuple[Sight, ...], signature: Signature | None) -> int | None:
+        """Return how many more greens an arm without a red needs; None where nobody asks for them."""
+        baseline = self._sights(self.of(Role.BASELINE), signature)
+        if arm.role is Role.BASELINE or set(sights) != {Sight.GREEN} or Sight.SAME_RED not in baseline:
+            return None
+        return greens_needed(baseline, greens=len(sights), confidence=self.settings.confidence)
+
+
+def _weighed(arm: Arm, seen: Sight, *, baseline_is_red: bool) -> Sight:
+    """Weigh one run: a fill that cannot clear has no green, and on a green baseline any red is what the pool hides."""
+    if arm.one_sided and seen is Sight.GREEN:
+        return Sight.NOTHING
+    hidden = not baseline_is_red and arm.role in PROBES_OF_A_GREEN
+    return Sight.SAME_RED if hidden and seen is Sight.NEW_RED else seen
+
+
+def _shown(runs: tuple[Run, ...], sights: tuple[Sight, ...]) -> Run | None:
+    """Return the first run that reads as most of them do."""
+    if not runs:
+        return None
+    majority = max(dict.fromkeys(sights), key=sights.count)
+    return runs[sights.index(majority)]

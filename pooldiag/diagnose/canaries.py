@@ -35,21 +35,16 @@ def canary_states(profile: AllocatorProfile, arms: Sequence[Arm], tools: Tools) 
 
 def _displaced(linked: Linkage, arms: Sequence[Arm], tools: Tools) -> Iterator[tuple[Role, _Verdict]]:
     """Yield the arms whose allocator the target does not use. What an arm preloads comes before any other."""
-    other = _other_allocator(linked, tools)
-    static = tools.facts.searchable and all(path.name != linked.library for path in tools.facts.libraries)
+    names = [path.name for path in tools.facts.libraries]
+    others = [name for name in names if name.startswith(linked.instead)]
+    others += [symbol for symbol in linked.symbols if symbol in tools.facts.names]
+    static = tools.facts.searchable and linked.library not in names
     for arm in arms:
         switches = [name for name, _ in arm.environment.set if name not in arm.shared]
         if PRELOAD in switches and static:
             yield arm.role, (Acted.INERT, f"the target does not load {linked.library}: nothing can be preloaded")
-        elif switches and PRELOAD not in switches and other is not None:
-            yield arm.role, (Acted.INERT, f"the target has another allocator: {other}")
-
-
-def _other_allocator(linked: Linkage, tools: Tools) -> str | None:
-    names = [path.name for path in tools.facts.libraries]
-    found = [name for name in names if name.startswith(linked.instead)]
-    found += [symbol for symbol in linked.symbols if symbol in tools.facts.names]
-    return found[0] if found else None
+        elif switches and PRELOAD not in switches and others:
+            yield arm.role, (Acted.INERT, f"the target has another allocator: {others[0]}")
 
 
 def _preload(canary: Canary, tools: Tools) -> Environment | None:
@@ -64,8 +59,6 @@ def _observe(canary: Canary, arm: Arm, preload: Environment, tools: Tools) -> Ca
     """Run the canary under an arm; nothing was observed when it did not end well."""
     folder = tools.ports.evidence.run_folder(f"canary-{arm.role}")
     environment = tools.facts.removal.merged(arm.environment).merged(preload)
-    completed = run_process(
-        RunRequest(argv=canary.argv, environment=environment, directory=folder, folder=folder, limits=_LIMITS),
-        tools.ports,
-    )
+    request = RunRequest(argv=canary.argv, environment=environment, directory=folder, folder=folder, limits=_LIMITS)
+    completed = run_process(request, tools.ports)
     return observed(tools.ports.files.lines(completed.stdout)) if completed.ended_well else {}

@@ -1,21 +1,30 @@
-"""Command lines for the reader: the one that shows the fault, and the one to type next."""
+"""Command lines for the reader: the one that shows the fault, and the one to type next.
+
+Those of a search are each run as they stand before they are printed: they must show what they are said to show.
+"""
 
 import shlex
-from pathlib import Path
+from dataclasses import dataclass
+from functools import partial
 
-from pooldiag.attribution.signatures import signatures
-from pooldiag.diagnose.processes import OUTPUT_VARIABLE, with_folder
+from pooldiag.attribution.signatures import ending_signal, signatures
+from pooldiag.diagnose.observations import take_outputs
+from pooldiag.diagnose.processes import HERE, OUTPUT_WORD, environment_of, raise_if_lasting, run_or_lose
+from pooldiag.diagnose.run_memory import RunBegun, RunPlan
+from pooldiag.diagnose.runner import Runner
 from pooldiag.diagnose.tools import Tools
 from pooldiag.frameworks.base import Framework
 from pooldiag.model.arms import Arm, Isolation, Role
 from pooldiag.model.attributions import Attribution, Status
-from pooldiag.model.bisections import BisectReport, BisectStatus, OrdersReport
+from pooldiag.model.bisections import BisectReport, BisectStatus, CheckedCommand, OrdersReport
 from pooldiag.model.cases import OrderKind, Selection
+from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import Reading, Sight, Signature, SignatureKind
 from pooldiag.model.reports import ArmResult, NextCommand
-from pooldiag.model.runs import Environment
+from pooldiag.model.runs import Ending, RunRequest
 from pooldiag.model.settings import AttributeSettings, BisectSettings, CommandLine, OrdersSettings
 
+_TRIES = 20  # of a line that shows its red at times only
 _MORE = 3
 _OF_EVERY_COMMAND = frozenset(
     f"--{name}"
@@ -25,10 +34,6 @@ _OF_EVERY_COMMAND = frozenset(
     )
 )
 _GREEN_UNDER = {Role.BASELINE: "green as it is", Role.ISOLATE: "green alone"}
-
-
-HERE = "."
-"""The output folder of a line for people: where they type it."""
 
 
 def shell_line(
@@ -41,27 +46,12 @@ def shell_line(
     target = settings.target
     moved = target.directory != target.shell_directory
     words = (str(target.path) if moved else target.shown, *target.arguments, *arm.arguments)
-    argv = [with_folder(word, out or HERE) for word in words]
+    argv = [word.replace(OUTPUT_WORD, out or HERE) for word in words]
     argv += tools.framework.run_arguments(selection, settings.order, None)
-    line = _environment(tools, arm, out).command_line(argv)
-    steps = [
-        *([shlex.join(["cd", str(target.directory)])] if moved else []),
-        *([shlex.join(settings.before)] if settings.before else []),
-        line,
-    ]
-    return " && ".join(steps)
-
-
-def _environment(tools: Tools, arm: Arm, out: str | None) -> Environment:
-    """Leave out what only prints counters; name what the user's own shell would still set."""
-    own = Environment(
-        set=tuple(
-            (name, with_folder(value, out or HERE)) for name, value in arm.environment.set if name not in arm.shared
-        ),
-        unset=arm.environment.unset,
-    )
-    output = Environment(set=() if out is None else ((OUTPUT_VARIABLE, out),))
-    return tools.facts.removal.merged(own).merged(output)
+    # Left out is what only prints counters; named is what the user's own shell would still set.
+    line = environment_of(arm, tools, out, without=arm.shared).command_line(argv)
+    before = (["cd", str(target.directory)] if moved else (), settings.before)
+    return " && ".join([*(shlex.join(words) for words in before if words), line])
 
 
 def reproducer(
@@ -72,9 +62,8 @@ def reproducer(
     if not showing:
         return None
     arm, run = next(((arm, run) for arm, run in showing if arm.isolation is Isolation.ALONE), showing[0])
-    selection = next(
-        (part.selection for part in run.outcome.parts if signature in signatures(part)), run.outcome.selection
-    )
+    showing_parts = (part.selection for part in run.outcome.parts if signature in signatures(part))
+    selection = next(showing_parts, run.outcome.selection)
     return shell_line(settings, tools, arm, selection, out=HERE if signature.kind is SignatureKind.NAN else None)
 
 
@@ -120,20 +109,16 @@ def next_of_bisect(settings: BisectSettings, report: BisectReport) -> NextComman
     if report.status is BisectStatus.GREEN:
         return NextCommand(line=_as_command(invocation, "orders").having(), purpose="other orders may be red")
     if report.status is BisectStatus.UNRESOLVED and report.runs >= settings.max_runs:
-        evidence = _as_typed(report.session.evidence, settings.common.target.shell_directory)
-        line = invocation.without("--resume").having(
-            f"--max-runs={_MORE * settings.max_runs}", f"--resume-from={evidence}"
-        )
+        evidence, here = report.session.evidence, settings.common.target.shell_directory
+        evidence = evidence.relative_to(here) if evidence.is_relative_to(here) else evidence
+        more = (f"--max-runs={_MORE * settings.max_runs}", f"--resume-from={evidence}")
+        line = invocation.without("--resume").having(*more)
         return NextCommand(line=line, purpose="more runs, those that are done not repeated")
     others = [found.case for found in report.others if found.case not in {None, report.found.victim}]
     if report.status is BisectStatus.BLOCKED or not others:
         return None
     fresh = invocation.without("--sequence", "--resume", "--resume-from")
     return NextCommand(line=fresh.having(f"--victim={others[0]}"), purpose="the next red of this order")
-
-
-def _as_typed(path: Path, directory: Path) -> Path:
-    return path.relative_to(directory) if path.is_relative_to(directory) else path
 
 
 def next_of_orders(settings: OrdersSettings, report: OrdersReport) -> NextCommand | None:
@@ -151,3 +136,77 @@ def _as_command(invocation: CommandLine, command: str) -> CommandLine:
     """Return the invocation of another command, with the options that every command takes."""
     kept = tuple(word for word in invocation.options if word.partition("=")[0] in _OF_EVERY_COMMAND)
     return CommandLine(command=command, options=kept, target=invocation.target)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedLines:
+    """Makes the lines of one red and tries them."""
+
+    settings: AttributeSettings
+    tools: Tools
+    runner: Runner
+    signature: Signature
+
+    def red(self, selection: Selection, *, noisy: bool) -> CheckedCommand | None:
+        """Return the line that shows the red, once it has shown it; tried again only where runs disagree."""
+        for number in range(1, (_TRIES if noisy else 1) + 1):
+            outcome = self._typed(selection)
+            if _is_red(outcome, self.signature):
+                return self._checked(selection, outcome, number)
+        return None
+
+    def green(self, selection: Selection) -> CheckedCommand | None:
+        """Return the line that shows the victim green, once it has shown it; None when it does not."""
+        outcome = self._typed(selection)
+        is_green = outcome.completed.ended_well and not _has_nan(outcome)
+        return self._checked(selection, outcome, 1) if is_green else None
+
+    def _typed(self, selection: Selection) -> Outcome:
+        line = Arm(role=Role.BASELINE, arguments=(self._line(selection, ""),))
+        plan = RunPlan(arm=line, selections=(None,), order=self.settings.order)
+        (outcome,) = self.runner.made([plan], partial(self._outcome, selection))
+        raise_if_lasting(outcome)
+        return outcome
+
+    def _outcome(self, selection: Selection, begun: RunBegun) -> Outcome:
+        """Type the line into the user's shell."""
+        files, out, here = self.tools.ports.files, begun.folder / "out", self.settings.target.shell_directory
+        argv, limits = ("sh", "-c", self._line(selection, str(out))), self.runner.processes.limits(selection)
+        request = RunRequest(argv=argv, directory=here, folder=begun.folder, limits=limits)
+        completed = run_or_lose(request, self.tools.ports)
+        outputs = take_outputs(out, self.settings.outputs, files)
+        return Outcome(run=begun.run, arm=begun.plan.arm, selection=None, completed=completed, outputs=outputs)
+
+    def _line(self, selection: Selection, out: str) -> str:
+        arm, writes = self.settings.arms[0], self.signature.kind is SignatureKind.NAN
+        return shell_line(self.settings, self.tools, arm, selection, out=out if writes else None)
+
+    def _checked(self, selection: Selection, outcome: Outcome, tries: int) -> CheckedCommand:
+        ended = ending_signal(outcome.completed) or outcome.completed.words
+        return CheckedCommand(line=self._line(selection, HERE), ended=ended, tries=tries)
+
+
+def _is_red(outcome: Outcome, signature: Signature) -> bool:
+    """Tell whether a line ended as the red does: nobody reads what it reports."""
+    completed = outcome.completed
+    match signature.kind:
+        case SignatureKind.HANG:
+            return completed.ending is Ending.TIMED_OUT
+        case SignatureKind.CRASH if signature.signal is not None:
+            return ending_signal(completed) == signature.signal
+        case SignatureKind.CRASH:
+            return completed.ending in {Ending.SIGNALLED, Ending.LOST} or _fails(outcome)
+        case SignatureKind.NAN:
+            return _has_nan(outcome)
+        case SignatureKind.FAILURE:
+            return _fails(outcome) and ending_signal(completed) is None
+        case SignatureKind.COUNT:
+            return completed.ending in {Ending.EXITED, Ending.SIGNALLED}  # that is all that an ending can tell of it
+
+
+def _fails(outcome: Outcome) -> bool:
+    return outcome.completed.ending is Ending.EXITED and outcome.completed.exit_code != 0
+
+
+def _has_nan(outcome: Outcome) -> bool:
+    return any(output.census is not None and output.census.nan + output.census.inf for output in outcome.outputs)

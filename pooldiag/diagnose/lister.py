@@ -3,9 +3,8 @@
 import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
 
-from pooldiag.diagnose.processes import run_process, with_folder
+from pooldiag.diagnose.processes import OUTPUT_WORD, run_process
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, UsageError
 from pooldiag.frameworks.base import ListingError, arranged, confirms
@@ -22,7 +21,6 @@ class Lister:
     """Asks the target for its cases; every question is a run of the target, so it happens under the lock."""
 
     def __init__(self, settings: AttributeSettings, tools: Tools) -> None:
-        """Take the settings and the tools; nothing runs yet."""
         self._settings = settings
         self._tools = tools
         self._count = 0
@@ -38,33 +36,29 @@ class Lister:
         Without an `order` it is the one of the settings.
         """
         self._count += 1
-        framework, ports, order = self._tools.framework, self._tools.ports, order or self._settings.order
-        report = ports.evidence.run_folder(f"00-listing-{self._count}") / framework.report_name
-        completed = run_process(self._request(selection, order, report), ports)
-        if completed.shortage is not None:
-            raise BlockedError(completed.shortage)
-        if completed.ending is Ending.NOT_STARTED:
-            raise UsageError(f"{self._settings.target.shown} cannot be executed: {completed.stopped_by}")
-        try:
-            found = framework.parse_listing(ports.files.read(report))
-        except ListingError as error:
-            raise ListingError(
-                f"{error.problem} (the listing ended with {completed.words})", hint=error.hint
-            ) from error
-        return arranged(found, order) if framework.any_order else found
-
-    def _request(self, selection: Selection | None, order: Order, report: Path) -> RunRequest:
-        target = self._settings.target
-        words = self._tools.framework.list_arguments(selection, order, report)
-        own = (with_folder(word, str(report.parent / "out")) for word in target.arguments)
-        return RunRequest(
-            argv=(str(target.path), *own, *words),
+        framework, ports, target = self._tools.framework, self._tools.ports, self._settings.target
+        folder, order = ports.evidence.run_folder(f"00-listing-{self._count}"), order or self._settings.order
+        report, out = folder / framework.report_name, str(folder / "out")
+        own = (word.replace(OUTPUT_WORD, out) for word in (str(target.path), *target.arguments))
+        request = RunRequest(
+            argv=(*own, *framework.list_arguments(selection, order, report)),
             environment=self._tools.facts.removal,
             directory=target.directory,
-            folder=report.parent,
+            folder=folder,
             report=report,
             limits=RunLimits(timeout_seconds=_LISTING_SECONDS, grace_seconds=self._settings.grace_seconds),
         )
+        completed = run_process(request, ports)
+        if completed.shortage is not None:
+            raise BlockedError(completed.shortage)
+        if completed.ending is Ending.NOT_STARTED:
+            raise UsageError(f"{target.shown} cannot be executed: {completed.stopped_by}")
+        try:
+            found = framework.parse_listing(ports.files.read(report))
+        except ListingError as error:
+            problem = f"{error.problem} (the listing ended with {completed.words})"
+            raise ListingError(problem, hint=error.hint) from error
+        return arranged(found, order) if framework.any_order else found
 
     def chosen(self, listing: Listing) -> tuple[Case, ...]:
         """Return the runnable cases that the user's patterns name; each pattern must name at least one.
@@ -77,8 +71,9 @@ class Lister:
             return listing.runnable
         chosen: set[Case] = set()
         for pattern in self._settings.case_patterns:
-            if not (named := _named(listing.runnable, pattern)):
-                raise UsageError(f"--case {pattern!r} names no case that runs", hint=_hint(pattern, listing))
+            matching = (case for case in listing.runnable if fnmatchcase(case.name, pattern))
+            if not (named := _exactly(listing.runnable, pattern) or [*matching]):  # a name may look like a pattern
+                raise UsageError(f"--case {pattern!r} names no case that runs", hint=_hint(pattern, listing.runnable))
             chosen.update(named)
         return tuple(case for case in listing.runnable if case in chosen)
 
@@ -100,7 +95,7 @@ def named_case(listing: Listing, name: str) -> Case:
     """Return the one case of exactly this name; UsageError when there is none, or more than one."""
     found = _exactly(listing.runnable, name)
     if not found:
-        raise UsageError(f"{name!r} is no case that runs", hint=_hint(name, listing))
+        raise UsageError(f"{name!r} is no case that runs", hint=_hint(name, listing.runnable))
     if len(found) > 1:
         raise UsageError(f"{name!r} names {len(found)} cases", hint="name cases whose names no other case has")
     return found[0]
@@ -110,36 +105,23 @@ def named_among(cases: Sequence[Case], name: str) -> Case:
     """Return the first selected case of this name; UsageError when `--victim` names none."""
     found = next((case for case in cases if case.name == name), None)
     if found is None:
-        hint = _nearest(name, cases) or f"{len(cases)} cases are selected"
+        hint = _hint(name, cases, f"{len(cases)} cases are selected")
         raise UsageError(f"--victim {name!r} is no selected case", hint=hint)
     return found
 
 
-def _named(cases: tuple[Case, ...], pattern: str) -> list[Case]:
-    """Return the cases of exactly this name, however it looks; those that it matches as a pattern where none has it."""
-    return _exactly(cases, pattern) or [case for case in cases if fnmatchcase(case.name, pattern)]
-
-
 def _exactly(cases: tuple[Case, ...], name: str) -> list[Case]:
     """Return the cases of this name, be it as it is listed, as it stands in the source, or as a listing folds it."""
-    return [case for case in cases if name in _spellings(case) or _in_one_line(name) == case.name]
+    in_one_line = re.sub(r"[\t\n\r]", " ", name)  # as a listing in XML has it: tabs and line ends are blanks there
+    return [case for case in cases if case.name in {name, in_one_line} or _in_source(case) == name]
 
 
-def _spellings(case: Case) -> tuple[str, ...]:
-    """Return a name as it is listed and, where that is not how it stands in the source, as its bytes."""
-    return (case.name,) if case.name_bytes is None else (case.name, case.name_bytes.decode("utf-8", "surrogateescape"))
+def _in_source(case: Case) -> str:
+    return case.name if case.name_bytes is None else case.name_bytes.decode("utf-8", "surrogateescape")
 
 
-def _in_one_line(name: str) -> str:
-    """Return a name as a listing in XML has it: tabs and line ends are blanks there."""
-    return re.sub(r"[\t\n\r]", " ", name)
-
-
-def _hint(pattern: str, listing: Listing) -> str:
-    cases = listing.runnable
-    return _nearest(pattern, cases) or f"there are {len(cases)} cases; '*' stands for any text"
-
-
-def _nearest(name: str, cases: Sequence[Case]) -> str | None:
+def _hint(name: str, cases: Sequence[Case], otherwise: str | None = None) -> str:
     near = nearest(name, (case.name for case in cases), slip=_SLIP)
-    return None if near is None else f"the nearest is {near!r}"
+    if near is not None:
+        return f"the nearest is {near!r}"
+    return otherwise or f"there are {len(cases)} cases; '*' stands for any text"

@@ -1,16 +1,18 @@
 """From a finished process to an outcome: facts are gathered here, and read in `attribution`."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pooldiag.census.files.format import Declared, Tensor
 from pooldiag.census.layouts import LAYOUTS
-from pooldiag.diagnose.text_facts import TextFacts, scan
+from pooldiag.census.printed_lines import parse_census_line
 from pooldiag.errors import PooldiagError
-from pooldiag.model.arms import AllocatorProfile
+from pooldiag.model.arms import AllocatorProfile, PoolCounter
 from pooldiag.model.cases import Selection
-from pooldiag.model.counts import Census
+from pooldiag.model.counts import Census, PrintedCensus
 from pooldiag.model.outcomes import FrameworkReport, Outcome, OutputFile
 from pooldiag.model.runs import Completed
 from pooldiag.model.settings import OutputSpec
@@ -19,8 +21,61 @@ from pooldiag.ports import Files
 if TYPE_CHECKING:
     from pooldiag.census.tensors import TensorList
 
-IN_FILE = "::"  # between a file and a tensor in it
+_IN_FILE = "::"  # between a file and a tensor in it
 _WILD = frozenset("*?[")
+_NO_SPACE = b"No space left on device"
+
+_ENDING_MARKS = re.compile(
+    rb"ERROR: (?:Address|Leak|Memory|Thread|HWAddress)Sanitizer: [^\n]{1,120}"
+    rb"|WARNING: (?:Memory|Thread)Sanitizer: [^\n]{1,120}"
+    rb"|SUMMARY: \w+Sanitizer: [^\n]{1,160}"
+    rb"|runtime error: [^\n]{1,160}"
+    rb"|(?:malloc|free|realloc|munmap_chunk|corrupted)[^\n]{0,40}\(\): [^\n]{1,80}"
+    rb"|double free or corruption[^\n]{0,40}"
+    rb"|\*\*\* stack smashing detected \*\*\*"
+    rb"|terminate called [^\n]{1,120}"
+    rb"|Assertion `[^\n]{1,160}' failed"
+)
+"""What glibc (malloc.c), libstdc++, assert(3) and the sanitizers print before they end a process."""
+
+_VARYING = re.compile(r"0x[0-9a-fA-F]+|\bpid \d+|==\d+==|\bT\d+\b")
+_NUMBER = re.compile(rb"[0-9]{1,18}")  # more digits are not a counter
+_MARKS_KEPT = 8
+
+
+@dataclass(slots=True)
+class TextFacts:
+    """What was found so far; grows line by line."""
+
+    counters: dict[str, int] = field(default_factory=dict)
+    printed: dict[str, PrintedCensus] = field(default_factory=dict)
+    marks: dict[str, None] = field(default_factory=dict)
+    no_space: str | None = None
+    banners: set[str] = field(default_factory=set)
+
+
+def scan(
+    lines: Iterable[bytes], counters: tuple[PoolCounter, ...], facts: TextFacts, *, banners: Iterable[str] = ()
+) -> None:
+    """Read the lines of one stream into `facts`.
+
+    A counter printed more than once (by each of several pools) is summed; of two census lines of one name
+    the last counts.
+    """
+    patterns = [(counter.name, re.compile(counter.pattern.encode())) for counter in counters]
+    awaited = [(banner, re.compile(banner.encode())) for banner in banners]
+    for line in lines:
+        facts.banners.update(banner for banner, pattern in awaited if pattern.search(line) is not None)
+        for name, pattern in patterns:
+            if (match := pattern.search(line)) is not None and _NUMBER.fullmatch(match[1] or b""):
+                facts.counters[name] = facts.counters.get(name, 0) + int(match[1])
+        if b"n=" in line and (census := parse_census_line(line)) is not None:
+            facts.printed[census.name] = census
+        if len(facts.marks) < _MARKS_KEPT and (mark := _ENDING_MARKS.search(line)) is not None:
+            # Without what differs from run to run two equal crashes have one signature.
+            facts.marks[_VARYING.sub("…", mark[0].decode(errors="backslashreplace").strip())] = None
+        if facts.no_space is None and _NO_SPACE in line:
+            facts.no_space = line.decode(errors="backslashreplace").strip()
 
 
 def read_text(completed: Completed, profile: AllocatorProfile, files: Files) -> TextFacts:
@@ -104,7 +159,7 @@ def with_lengths(outputs: Sequence[OutputFile], longest: dict[str, int]) -> tupl
     """Mark an output as short when an earlier run wrote more elements to it; add tensors that its file lacks now."""
     there = {output.path for output in outputs}
     counted = {output.census.path for output in outputs if output.census is not None}
-    absent = [path for path in longest if path not in there and path.partition(IN_FILE)[0] in counted]
+    absent = [path for path in longest if path not in there and path.partition(_IN_FILE)[0] in counted]
     return (
         *(_checked(output, longest.get(output.path, 0)) for output in outputs),
         *(OutputFile(path=path, problem="absent") for path in absent),

@@ -4,20 +4,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from pooldiag.attribution.questions import Question, another_red, answer
-from pooldiag.attribution.reading import read
 from pooldiag.diagnose.lister import Lister
 from pooldiag.diagnose.processes import raise_if_lasting
-from pooldiag.diagnose.run_plans import RunPlan
+from pooldiag.diagnose.run_memory import RunPlan
 from pooldiag.diagnose.runner import Runner
 from pooldiag.errors import BlockedError, UsageError
 from pooldiag.model.arms import Arm
-from pooldiag.model.bisections import Probed
+from pooldiag.model.bisections import Probed, Tried
 from pooldiag.model.cases import Case, Listing, Order, Selection
-from pooldiag.model.outcomes import CaseStatus, Outcome
+from pooldiag.model.outcomes import CaseStatus
 from pooldiag.model.readings import Reading, RunReading, Signature
 from pooldiag.model.reports import Run
 from pooldiag.model.runs import Ending
-from pooldiag.reduce.probe import Phase
+from pooldiag.reduce.probe import Counts, Phase
 
 Places = tuple[int, ...]
 """Cases by their place in the running order, from 0, ascending."""
@@ -35,6 +34,10 @@ class Suite:
         """Return the names of the cases at these places."""
         return tuple(self.cases[place].name for place in places)
 
+    def tried(self, places: Places, counts: Counts) -> Tried:
+        """Say how often the cases at these places read which way."""
+        return Tried(cases=self.names(places), red=counts.red, green=counts.green, void=counts.void)
+
 
 def suite_in(order: Order, lister: Lister) -> Suite:
     """List the target in an order, and choose what the user asked for."""
@@ -49,6 +52,31 @@ def broken_case(run: Run, name: str | None) -> Case | None:
 
 
 @dataclass(slots=True, kw_only=True)
+class ProbeRecord:
+    """The runs of a search or of several, as they were made."""
+
+    phase: Phase = Phase.BASELINE
+    probed: list[Probed] = field(default_factory=list)
+    readings: list[RunReading] = field(default_factory=list)  # of all runs
+    whole: list[Run] = field(default_factory=list)  # of the whole order
+    other_reds: dict[Places, Signature] = field(default_factory=dict)  # selections that turn the victim red otherwise
+    recalled: int = 0  # of the runs probed, made by an earlier, interrupted diagnosis
+    unnamed: dict[Places, list[int]] = field(default_factory=dict)  # runs of a selection that no phase was named for
+
+    @property
+    def cases_run(self) -> int:
+        """How many cases the runs probed selected, all together."""
+        return sum(one.cases for one in self.probed)
+
+    def name_phase(self, places: Places, phase: Phase) -> None:
+        """Say what a run was for, which a search tells afterwards."""
+        self.phase = phase
+        if self.unnamed.get(places):
+            number = self.unnamed[places].pop(0)
+            self.probed[number] = replace(self.probed[number], phase=phase)
+
+
+@dataclass(slots=True, kw_only=True)
 class Prober:
     """Makes the runs of a search, writes them down, and keeps in mind what is the same in all of them."""
 
@@ -57,12 +85,7 @@ class Prober:
     suite: Suite
     arm: Arm
     save: Callable[[], None]  # called after every run
-    phase: Phase = Phase.BASELINE
-    probed: list[Probed] = field(default_factory=list)
-    _unnamed: dict[Places, list[int]] = field(default_factory=dict)  # runs of a selection that no phase was named for
-    other_reds: dict[Places, Signature] = field(default_factory=dict)  # selections that turn the victim red otherwise
-    recalled: int = 0  # of the runs probed, made by an earlier, interrupted diagnosis
-    readings: list[RunReading] = field(default_factory=list)  # of all runs
+    record: ProbeRecord
     _asserting: set[Case] = field(default_factory=set)  # cases that were seen to make assertions
     _selections: dict[Places, Selection] = field(default_factory=dict)
 
@@ -70,54 +93,45 @@ class Prober:
         """Run the whole order."""
         run = self.under(self.arm)
         self._write_down(run, len(self.suite.cases), run.reading.reading)
+        self.record.whole.append(run)
         return run
 
     def under(self, arm: Arm) -> Run:
         """Run the whole order under an arm; no step of the search."""
-        everything = self.selection(tuple(range(len(self.suite.cases))))
-        run = self._taken(self.runner.run(RunPlan(arm=arm, selections=(everything,), order=self.suite.order)))
+        everything = tuple(range(len(self.suite.cases)))
+        run = self._taken(self.runner.run(replace(self._plan(everything), arm=arm)))
         if run.outcome.completed.ending is Ending.EXITED:
-            self.runner.limits.learn_whole(run.outcome)  # red or not: so long it takes to its end
+            self.runner.processes.learn_whole(run.outcome)  # red or not: so long it takes to its end
         return run
 
-    def beginning(self, size: int, signature: Signature) -> Reading:
+    def beginning(self, places: Places, signature: Signature) -> Reading:
         """Run the first cases of the order, for a red whose victim is not known."""
-        selection = self.selection(tuple(range(size)))
-        asked = RunPlan(arm=self.arm, selections=(selection,), order=self.suite.order, outputs_due=False)
-        run = self._taken(self.runner.run(asked))
+        run = self._taken(self.runner.run(replace(self._plan(places), outputs_due=False)))
         reading = answer(run.outcome, run.reading, Question(signature=signature))
-        self._write_down(run, size, reading)
+        self._write_down(run, len(places), reading)
         return reading
-
-    def ask(self, several: Sequence[Places], question: Question) -> list[Reading]:
-        """Run the cases at each of these places, then the victim; side by side where there are several."""
-        outcomes = self.runner.run_all([self._asked(places, question) for places in several])
-        readings = []
-        for places, outcome in zip(several, outcomes, strict=True):
-            run = self._taken(outcome)
-            readings.append(self._without_other_reds(places, run, question))
-            self._unnamed.setdefault(places, []).append(len(self.probed))
-            self._write_down(run, len(places) + 1, readings[-1])
-        return readings
-
-    def begin_search(self) -> None:
-        """Let a search name the phases of the runs from here on."""
-        self._unnamed.clear()
-
-    def name_phase(self, places: Places, phase: Phase) -> None:
-        """Say what a run was for, which a search tells afterwards."""
-        self.phase = phase
-        if self._unnamed.get(places):
-            number = self._unnamed[places].pop(0)
-            self.probed[number] = replace(self.probed[number], phase=phase)
 
     def alone(self, victim: Case) -> Run:
         """Run a case alone, for whatever red it shows."""
-        selection = self.selection((self.suite.cases.index(victim),))
-        asked = RunPlan(arm=self.arm, selections=(selection,), order=self.suite.order)
-        run = self._taken(self.runner.run(asked))
+        run = self._taken(self.runner.run(self._plan((self.suite.cases.index(victim),))))
         self._write_down(run, 1, run.reading.reading)
         return run
+
+    def ask(self, several: Sequence[Places], question: Question) -> list[Reading]:
+        """Run the cases at each of these places, then the victim; side by side where there are several."""
+        victim = question.victim
+        if victim is None:
+            raise AssertionError(question)
+        until = victim if question.signature.case == victim.name else None
+        place = self.suite.cases.index(victim)
+        plans = [replace(self._plan((*places, place)), until=until) for places in several]
+        readings = []
+        for places, made in zip(several, self.runner.run_all(plans), strict=True):
+            run = self._taken(made)
+            readings.append(self._without_other_reds(places, run, question))
+            self.record.unnamed.setdefault(places, []).append(len(self.record.probed))
+            self._write_down(run, len(places) + 1, readings[-1])
+        return readings
 
     def _without_other_reds(self, places: Places, run: Run, question: Question) -> Reading:
         """Read a run; another red of the victim is not the one in question, so to a search it is as good as green.
@@ -128,7 +142,7 @@ class Prober:
         found = another_red(run.reading, question) if reading is Reading.VOID else None
         if found is None:
             return reading
-        self.other_reds[places] = found
+        self.record.other_reds[places] = found
         return Reading.GREEN
 
     def answer(self, run: Run, question: Question) -> Reading:
@@ -147,23 +161,17 @@ class Prober:
                 raise BlockedError(error.problem, hint=error.hint) from error
         return self._selections[places]
 
-    def _asked(self, places: Places, question: Question) -> RunPlan:
-        victim = question.victim
-        if victim is None:
-            raise AssertionError(question)
-        selection = self.selection((*places, self.suite.cases.index(victim)))
-        until = victim if question.signature.case == victim.name else None
-        return RunPlan(arm=self.arm, selections=(selection,), order=self.suite.order, until=until)
+    def _plan(self, places: Places) -> RunPlan:
+        return RunPlan(arm=self.arm, selections=(self.selection(places),), order=self.suite.order)
 
-    def _taken(self, outcome: Outcome) -> Run:
-        """Read a run, and learn from it."""
-        reading = read(outcome)
-        raise_if_lasting(outcome)
-        self._asserting.update(result.case for result in outcome.report.results if result.assertions)
-        self.readings.append(reading)
-        return Run(id=outcome.run, arm=outcome.arm, outcome=outcome, reading=reading, seconds=outcome.completed.seconds)
+    def _taken(self, run: Run) -> Run:
+        """Learn from a run."""
+        raise_if_lasting(run.outcome)
+        self._asserting.update(result.case for result in run.outcome.report.results if result.assertions)
+        self.record.readings.append(run.reading)
+        return run
 
     def _write_down(self, run: Run, cases: int, reading: Reading) -> None:
-        self.recalled += run.id in self.runner.memory.recalled
-        self.probed.append(Probed(run=run.id, phase=self.phase, cases=cases, reading=reading))
+        self.record.recalled += run.id in self.runner.memory.recalled
+        self.record.probed.append(Probed(run=run.id, phase=self.record.phase, cases=cases, reading=reading))
         self.save()

@@ -1,53 +1,76 @@
-"""The processes of a run, from the request to the outcome."""
+"""The processes of a run, from the request to the outcome, and how long one may take: as users or runs say."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pooldiag.diagnose.observations import merge, process_notes, read_text, take_outputs, with_lengths
-from pooldiag.diagnose.run_plans import RunBegun
-from pooldiag.diagnose.time_limits import TimeLimits
+from pooldiag.diagnose.observations import TextFacts, merge, process_notes, read_text, take_outputs, with_lengths
+from pooldiag.diagnose.run_memory import RunBegun, lost
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, InterruptedRunError, RunLostError
-from pooldiag.model.arms import Arm, Isolation
+from pooldiag.model.arms import Arm, Isolation, Role
 from pooldiag.model.cases import Case, Selection
-from pooldiag.model.outcomes import CaseResult, Outcome, Silence, SilenceKind
-from pooldiag.model.runs import Completed, Ending, Environment, RunRequest, Stream
+from pooldiag.model.outcomes import CaseResult, CaseStatus, Outcome, Silence, SilenceKind
+from pooldiag.model.runs import Completed, Ending, Environment, RunLimits, RunRequest
 from pooldiag.model.settings import AttributeSettings
 from pooldiag.ports import Ports
 
-OUTPUT_VARIABLE = "POOLDIAG_OUTPUT_DIR"
+_OUTPUT_VARIABLE = "POOLDIAG_OUTPUT_DIR"
 OUTPUT_WORD = "{out}"
+"""Stands for the output folder in words of the user's."""
+
+HERE = "."
+"""The output folder of a line for people: where they type it."""
+
+_FIRST_TIMEOUT_SECONDS = 30 * 60.0
+_SHORTEST_TIMEOUT_SECONDS = 60.0
+_TIMEOUT_FACTOR = 10
 
 
 class Processes:
-    """Makes the processes of a run; remembers how much they wrote."""
+    """Makes the processes of a run; learns from runs how much they write, and how long the next ones can take."""
 
-    def __init__(self, settings: AttributeSettings, tools: Tools, limits: TimeLimits) -> None:
-        """Take what every process is made with."""
+    def __init__(self, settings: AttributeSettings, tools: Tools) -> None:
         self._settings = settings
         self._tools = tools
-        self._limits = limits
+        self._longest_green_seconds = 0.0
+        self._case_seconds: dict[Case, float] = {}  # the longest pass of each
         self._longest_output: dict[str, int] = {}
 
     def outcome(self, begun: RunBegun) -> Outcome:
         """Run the processes of one run, one after the other."""
-        selections = begun.plan.selections
+        selections, parts = begun.plan.selections, []
         if begun.plan.arm.isolation is Isolation.TOGETHER:
             return self._process(begun, selections[0], begun.folder)
-        parts = [self._process(begun, one, self._folder(begun, number)) for number, one in enumerate(selections, 1)]
+        for number, one in enumerate(selections, 1):  # in the run's own folder, or in one below it for each
+            below = f"{begun.run}/{number:03d}"
+            folder = self._tools.ports.evidence.run_folder(below) if len(selections) > 1 else begun.folder
+            parts.append(self._process(begun, one, folder))
         return merge(parts, Selection(cases=tuple(case for one in selections if one for case in one.cases)))
 
-    def _folder(self, begun: RunBegun, number: int) -> Path:
-        """Return the folder of a process: the run's own, or one below it where there are several."""
-        if len(begun.plan.selections) == 1:
-            return begun.folder
-        return self._tools.ports.evidence.run_folder(f"{begun.run}/{number:03d}")
+    def limits(self, selection: Selection | None = None) -> RunLimits:
+        """Bound the next process: ten times the longest green run, or what its cases took, else half an hour."""
+        timeout, cases = self._settings.timeout_seconds, () if selection is None else selection.cases
+        known = [self._case_seconds[case] for case in cases if case in self._case_seconds]
+        # How long these cases took counts where each of them passed.
+        expected = self._longest_green_seconds or (sum(known) if len(known) == len(cases) else 0.0)
+        if timeout is None and expected:
+            timeout = max(_SHORTEST_TIMEOUT_SECONDS, _TIMEOUT_FACTOR * expected)
+        timeout = _FIRST_TIMEOUT_SECONDS if timeout is None else timeout
+        return RunLimits(timeout_seconds=timeout, grace_seconds=self._settings.grace_seconds)
 
     def learn(self, outcome: Outcome) -> None:
-        """Remember how much was written."""
+        """Remember how long each case took that passed, and how much was written."""
+        for result in outcome.report.results:
+            if result.status is CaseStatus.PASSED and result.seconds is not None:
+                self._case_seconds[result.case] = max(result.seconds, self._case_seconds.get(result.case, 0.0))
         for output in outcome.outputs:
             if output.census is not None:
                 self._longest_output[output.path] = max(self._longest_output.get(output.path, 0), output.census.n)
+
+    def learn_whole(self, outcome: Outcome) -> None:
+        """Learn from a run that came to its end: the limit of the next ones grows from it."""
+        self._longest_green_seconds = max(self._longest_green_seconds, outcome.completed.seconds)
 
     def _process(self, begun: RunBegun, selection: Selection | None, folder: Path) -> Outcome:
         plan, framework, ports = begun.plan, self._tools.framework, self._tools.ports
@@ -82,38 +105,40 @@ class Processes:
             counters=text.counters,
             banners=frozenset(text.banners),
             text_marks=tuple(text.marks),
-            found_silent=self._silences(plan.arm, completed, no_space=text.no_space, problem=reader.problem()),
+            found_silent=tuple(self._silences(plan.arm, completed, text, reader.problem())),
             notes=tuple(process_notes(completed)),
         )
 
-    def _silences(
-        self, arm: Arm, completed: Completed, *, no_space: str | None, problem: str | None
-    ) -> tuple[Silence, ...]:
-        full = None if no_space is None else Silence(kind=SilenceKind.SPACE, text=f"the disk was full: {no_space}")
-        unasked = None if problem is None else Silence(kind=SilenceKind.UNASKED, text=problem)
-        return tuple(one for one in (full, unasked, self._limits.silence(arm, completed)) if one is not None)
+    def _silences(self, arm: Arm, completed: Completed, text: TextFacts, problem: str | None) -> Iterator[Silence]:
+        if text.no_space is not None:
+            yield Silence(kind=SilenceKind.SPACE, text=f"the disk was full: {text.no_space}")
+        if problem is not None:
+            yield Silence(kind=SilenceKind.UNASKED, text=problem)
+        guessed = self._settings.timeout_seconds is None and self._longest_green_seconds > 0
+        if completed.ending is Ending.TIMED_OUT and arm.role is not Role.BASELINE and guessed:
+            # The limit grew from faster runs: an arm may be slow, and need not hang.
+            limit = f"{self.limits().timeout_seconds:g} s, {_TIMEOUT_FACTOR} x the longest green run or more"
+            yield Silence(kind=SilenceKind.SLOW, text=f"not done after {limit}: give --timeout if it is slow")
 
     def _request(self, begun: RunBegun, selection: Selection | None, report: Path) -> RunRequest:
         target, arm, out = self._settings.target, begun.plan.arm, str(report.parent / "out")
-        own = Environment(
-            set=tuple((name, with_folder(value, out)) for name, value in arm.environment.set),
-            unset=arm.environment.unset,
-        )
-        environment = self._tools.facts.removal.merged(own).merged(Environment(set=((OUTPUT_VARIABLE, out),)))
-        words = (with_folder(word, out) for word in (str(target.path), *target.arguments, *arm.arguments))
+        words = (word.replace(OUTPUT_WORD, out) for word in (str(target.path), *target.arguments, *arm.arguments))
         return RunRequest(
             argv=(*words, *self._tools.framework.run_arguments(selection, begun.plan.order, report)),
-            environment=environment,
+            environment=environment_of(arm, self._tools, out),
             directory=target.directory,
             folder=report.parent,
             report=report,
-            limits=self._limits.of(selection),
+            limits=self.limits(selection),
         )
 
 
-def with_folder(word: str, out: str) -> str:
-    """Put the output folder into a word of the user's that asks for it."""
-    return word.replace(OUTPUT_WORD, out)
+def environment_of(arm: Arm, tools: Tools, out: str | None, *, without: Sequence[str] = ()) -> Environment:
+    """Return the environment of an arm, some variables excepted; without an `out` nothing names the output folder."""
+    changes = ((name, value.replace(OUTPUT_WORD, out or HERE)) for name, value in arm.environment.set)
+    own = Environment(set=tuple(one for one in changes if one[0] not in without), unset=arm.environment.unset)
+    output = Environment(set=() if out is None else ((_OUTPUT_VARIABLE, out),))
+    return tools.facts.removal.merged(own).merged(output)
 
 
 def run_process(request: RunRequest, ports: Ports) -> Completed:
@@ -132,17 +157,6 @@ def run_or_lose(request: RunRequest, ports: Ports) -> Completed:
         ports.executor.restore()
         ports.lock.retake()
         return lost(request.folder, None)
-
-
-def lost(folder: Path, how: str | None) -> Completed:
-    """Return how a process ended that went down together with what started it."""
-    return Completed(
-        ending=Ending.LOST,
-        stopped_by=how,
-        seconds=0.0,
-        stdout=Stream(path=folder / "stdout"),
-        stderr=Stream(path=folder / "stderr"),
-    )
 
 
 def raise_if_lasting(outcome: Outcome) -> None:

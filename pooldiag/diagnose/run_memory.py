@@ -1,17 +1,50 @@
-"""Finished runs, of this diagnosis and of an interrupted one before it: none is made twice."""
+"""Runs to be made, under way and finished, in this diagnosis or an interrupted one before it: none is made twice."""
 
 import hashlib
 from collections import Counter
 from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 
-from pooldiag.diagnose.processes import lost
-from pooldiag.diagnose.run_plans import RunBegun, RunKey, RunPlan
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError
+from pooldiag.model.arms import Arm
+from pooldiag.model.cases import Case, Order, Selection
 from pooldiag.model.outcomes import Outcome, Silence, SilenceKind
+from pooldiag.model.runs import Completed, Ending, Stream
 from pooldiag.model.settings import AttributeSettings
 
 _MOST_LOSSES = 3  # so often one and the same run may end with pooldiag until that is the run's own doing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """One run to be made: an arm, what it selects (one process each), and the order.
+
+    Once the report has said how `until` ended, the run is ended. `outputs_due` is False for a selection that is
+    not known to write the declared outputs.
+    """
+
+    arm: Arm
+    selections: tuple[Selection | None, ...]
+    order: Order
+    until: Case | None = None
+    outputs_due: bool = True
+
+
+RunKey = tuple[str, int]
+"""Where a finished run is found again: what was run, and how often that was asked for before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunBegun:
+    """A run under way, in its folder. `beside`: others go on at the same time."""
+
+    plan: RunPlan
+    key: RunKey
+    run: str
+    folder: Path
+    beside: bool = False
 
 
 class RunMemory:
@@ -38,33 +71,29 @@ class RunMemory:
         facts = repr((*self._same, plan)).encode("utf-8", "surrogateescape")
         what = hashlib.sha256(facts, usedforsecurity=False).hexdigest()
         self._asked_before[what] += 1
-        return RunKey(what=what, repeat=self._asked_before[what] - 1)
+        return what, self._asked_before[what] - 1
 
     def recall(self, plan: RunPlan, key: RunKey) -> Outcome | None:
         """Return the outcome of a run that is finished, or that must not be begun again."""
-        outcome = self._memo.recall(key.what, key.repeat)
+        outcome = self._memo.recall(*key)
         if outcome is not None:
             self.recalled.add(outcome.run)
             return outcome
-        gone = self._memo.lost(key.what, key.repeat)
+        gone = self._memo.lost(*key)
         machine = bool(gone) and self._memo.died_with_machine(gone[-1])
         if len(gone) >= _MOST_LOSSES or (machine and len(gone) > self._side_by_side):
             return self._take_for_lost(plan, key, gone)
         return None
 
-    def is_suspect(self, key: RunKey) -> bool:
-        """Tell whether an earlier pooldiag went down while this run went on."""
-        return bool(self._memo.lost(key.what, key.repeat))
-
     def begin(self, begun: RunBegun) -> None:
         """Mark a run as begun; without space it is not begun, and the executor says why."""
         if self._tools.ports.disk.shortage() is None:
-            self._memo.started(begun.run, begun.key.what, begun.key.repeat)
+            self._memo.started(begun.run, *begun.key)
 
     def keep(self, begun: RunBegun, outcome: Outcome) -> None:
         """Keep a run, unless it was spoilt by what may be mended since: space, a fixture, a target, a short limit."""
         if all(silence.kind is SilenceKind.NOT_RUN for silence in outcome.silences):
-            self._memo.finished(begun.key.what, begun.key.repeat, outcome)
+            self._memo.finished(*begun.key, outcome)
         else:
             self.give_up(begun)
 
@@ -90,5 +119,11 @@ class RunMemory:
             found_silent=() if problem is None else (Silence(kind=SilenceKind.UNASKED, text=problem),),
             notes=(f"it {how}, {len(gone)}x",),
         )
-        self._memo.finished(key.what, key.repeat, outcome)
+        self._memo.finished(*key, outcome)
         return outcome
+
+
+def lost(folder: Path, how: str | None) -> Completed:
+    """Return how a process ended that went down together with what started it."""
+    stdout, stderr = (Stream(path=folder / name) for name in ("stdout", "stderr"))
+    return Completed(ending=Ending.LOST, stopped_by=how, seconds=0.0, stdout=stdout, stderr=stderr)

@@ -1,21 +1,78 @@
-"""Making runs, one or several at a time: from the plan to the outcome that is kept."""
+"""Making runs, one or several at a time: from the plan and what must hold before it to the outcome that is kept."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
+from pathlib import Path
 
-from pooldiag.diagnose.processes import Processes
-from pooldiag.diagnose.run_checks import RunChecks
-from pooldiag.diagnose.run_memory import RunMemory
-from pooldiag.diagnose.run_plans import RunBegun, RunKey, RunPlan
-from pooldiag.diagnose.time_limits import TimeLimits
+from pooldiag.attribution.reading import read
+from pooldiag.diagnose.processes import Processes, run_process
+from pooldiag.diagnose.run_memory import RunBegun, RunKey, RunMemory, RunPlan
 from pooldiag.diagnose.tools import Tools
-from pooldiag.errors import PooldiagError
+from pooldiag.errors import BlockedError, PooldiagError
 from pooldiag.model.events import RunEnded, RunStarted
-from pooldiag.model.outcomes import Outcome
+from pooldiag.model.outcomes import Outcome, Silence, SilenceKind
+from pooldiag.model.reports import Run
+from pooldiag.model.runs import Ending, RunRequest
 from pooldiag.model.settings import AttributeSettings
 
-MakeOutcome = Callable[[RunBegun], Outcome]
-"""Makes the processes of a run."""
+_SIGBUS = 7  # what a write to a mapping of a full tmpfs ends with
+_NOTHING_TO_BUILD = (b"no work to do", b"nothing to be done", b"up to date")  # ninja; make; make and others
+_CHANGED = "the binary or one of its libraries changed between two runs"
+
+_MakeOutcome = Callable[[RunBegun], Outcome]
+
+
+class RunChecks:
+    """Compares the target, its fixtures and its directory with what they were when the diagnosis began."""
+
+    def __init__(self, settings: AttributeSettings, tools: Tools, processes: Processes) -> None:
+        """Look at the target and its directory as they are now."""
+        self._settings = settings
+        self._ports = tools.ports
+        self._processes = processes
+        self.fingerprint = tools.ports.files.fingerprint()
+        tools.ports.files.changes()  # what the first run changes is seen against this
+
+    def prepare(self, run: str) -> None:
+        """Check what every run needs, and run the user's own commands; anything but success raises BlockedError."""
+        if (problem := self._ports.files.unreadable(self._settings.requires)) is not None:
+            raise BlockedError(problem, hint="make it readable: without it a case can skip, which looks like a repair")
+        if self._settings.fresh_check:
+            folder, words = self._help(f"{run}/fresh-check", self._settings.fresh_check, "--fresh-check")
+            if words.strip() and not any(quiet in words for quiet in _NOTHING_TO_BUILD):
+                problem = f"--fresh-check {self._settings.fresh_check[0]} finds something to build"
+                raise BlockedError(problem, hint=f"build first; its output is in {folder}")
+        if self._settings.before:
+            self._help(f"{run}/before", self._settings.before, "--before")
+
+    def require_unchanged(self) -> None:
+        """Raise BlockedError when the target is not what it was at the first run."""
+        if self._ports.files.fingerprint() != self.fingerprint:
+            raise BlockedError(_CHANGED, hint="run the command again on the new one")
+
+    def checked(self, outcome: Outcome) -> Outcome:
+        """Silence a run after which the target, a fixture or the disk is not what it was before."""
+        completed, files = outcome.completed, self._ports.files
+        on_full_disk = completed.ending is Ending.SIGNALLED and completed.signal == _SIGBUS
+        found = (
+            (SilenceKind.CHANGED, _CHANGED if files.fingerprint() != self.fingerprint else None),
+            (SilenceKind.CHANGED, files.unreadable(self._settings.requires)),
+            (SilenceKind.SPACE, self._ports.disk.full() if on_full_disk else None),
+        )
+        silences = (Silence(kind=kind, text=text) for kind, text in found if text is not None)
+        changed = files.changes()
+        notes = (f"changed in the working directory: {', '.join(changed)}",) if changed else ()
+        return replace(outcome, found_silent=(*outcome.found_silent, *silences), notes=(*outcome.notes, *notes))
+
+    def _help(self, run: str, argv: tuple[str, ...], option: str) -> tuple[Path, bytes]:
+        """Run a command of the user's; return its folder, and what it wrote to stdout, in small letters."""
+        folder, limits = self._ports.evidence.run_folder(run), self._processes.limits()
+        request = RunRequest(argv=argv, directory=self._settings.target.directory, folder=folder, limits=limits)
+        completed = run_process(request, self._ports)
+        if completed.ending is not Ending.EXITED or completed.exit_code != 0:
+            raise BlockedError(f"{option} {argv[0]} ended with {completed.words}", hint=f"its output is in {folder}")
+        return folder, b"\n".join(self._ports.files.lines(completed.stdout)).lower()
 
 
 class Runner:
@@ -25,38 +82,38 @@ class Runner:
         """Look at the target as it is now; nothing runs yet. `side_by_side`: several runs may go on at once."""
         self._ports = tools.ports
         self._count = tools.ports.evidence.runs_there()
-        self.limits = TimeLimits(settings)
-        self.checks = RunChecks(settings, tools, self.limits)
+        self.processes = Processes(settings, tools)
+        self.checks = RunChecks(settings, tools, self.processes)
         self.memory = RunMemory(settings, tools, fingerprint=self.checks.fingerprint, side_by_side=side_by_side)
-        self._processes = Processes(settings, tools, self.limits)
 
-    def run(self, plan: RunPlan) -> Outcome:
+    def run(self, plan: RunPlan) -> Run:
         """Make one run. Raises BlockedError when it cannot be made at all."""
-        (outcome,) = self.run_all([plan])
-        return outcome
+        (run,) = self.run_all([plan])
+        return run
 
-    def run_all(self, plans: Sequence[RunPlan]) -> list[Outcome]:
-        """Make these runs, side by side if the executor can."""
-        outcomes = self.made(plans, self._processes.outcome)
-        for outcome in outcomes:
-            self.limits.learn(outcome)
-            self._processes.learn(outcome)
-        return outcomes
+    def run_all(self, plans: Sequence[RunPlan]) -> list[Run]:
+        """Make these runs, side by side if the executor can, and read them."""
+        runs = []
+        for outcome in self.made(plans, self.processes.outcome):
+            self.processes.learn(outcome)
+            seconds = sum(process.completed.seconds for process in outcome.parts or (outcome,))
+            runs.append(Run(id=outcome.run, arm=outcome.arm, outcome=outcome, reading=read(outcome), seconds=seconds))
+        return runs
 
-    def made(self, plans: Sequence[RunPlan], make: MakeOutcome) -> list[Outcome]:
+    def made(self, plans: Sequence[RunPlan], make: _MakeOutcome) -> list[Outcome]:
         """Return the outcomes of runs: those that are finished from the memory, the others as `make` makes them."""
         keys = [self.memory.key(plan) for plan in plans]
         outcomes = [self.memory.recall(plan, key) for plan, key in zip(plans, keys, strict=True)]
         missing = [number for number, outcome in enumerate(outcomes) if outcome is None]
         # What an earlier pooldiag went down with is made alone: nothing else is then to blame.
-        suspect = [number for number in missing if self.memory.is_suspect(keys[number])]
+        suspect = [number for number in missing if self._ports.memo.lost(*keys[number])]
         for batch in (*([number] for number in suspect), [number for number in missing if number not in suspect]):
             together = self._together([(plans[number], keys[number]) for number in batch], make)
             for number, outcome in zip(batch, together, strict=True):
                 outcomes[number] = outcome
         return [outcome for outcome in outcomes if outcome is not None]
 
-    def _together(self, wanted: Sequence[tuple[RunPlan, RunKey]], make: MakeOutcome) -> list[Outcome]:
+    def _together(self, wanted: Sequence[tuple[RunPlan, RunKey]], make: _MakeOutcome) -> list[Outcome]:
         """Make runs side by side; keep each as soon as it is finished, even if another one does not finish."""
         begun: list[RunBegun] = []
         kept: dict[str, Outcome] = {}
@@ -76,13 +133,14 @@ class Runner:
         """Make the folder of a run, check what every run needs, and mark it as begun."""
         self._count += 1
         run = f"{self._count:02d}-{plan.arm.role}"
-        self._ports.progress.notice(RunStarted(run=run, number=self._count, arm=plan.arm, cases=plan.cases))
+        cases = None if plan.selections[0] is None else sum(len(one.cases) for one in plan.selections if one)
+        self._ports.progress.notice(RunStarted(run=run, number=self._count, arm=plan.arm, cases=cases))
         begun = RunBegun(plan=plan, key=key, run=run, folder=self._ports.evidence.run_folder(run), beside=beside)
         self.checks.prepare(run)
         self.memory.begin(begun)
         return begun
 
-    def _in_threads(self, begun: Sequence[RunBegun], make: MakeOutcome, kept: dict[str, Outcome]) -> None:
+    def _in_threads(self, begun: Sequence[RunBegun], make: _MakeOutcome, kept: dict[str, Outcome]) -> None:
         with ThreadPoolExecutor(max_workers=len(begun)) as threads:
             futures = {threads.submit(make, one): one for one in begun}
             for future in as_completed(futures):

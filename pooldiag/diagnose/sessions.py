@@ -1,95 +1,92 @@
 """A diagnosis from the lock to the last report: what all commands that run a target have in common."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, InterruptedRunError
 from pooldiag.model.bisections import BisectReport, OrdersReport
 from pooldiag.model.events import Reported
 from pooldiag.model.reports import AttributeReport, Blockage, DiskReport, Session, TargetReport
-from pooldiag.model.settings import CommandLine
+from pooldiag.model.settings import AttributeSettings, CommandLine
 
-_Report = AttributeReport | BisectReport | OrdersReport
-_R = TypeVar("_R", bound=_Report)
-_R_co = TypeVar("_R_co", bound=_Report, covariant=True)
+_R = TypeVar("_R", bound=AttributeReport | BisectReport | OrdersReport)
 
 
-Save = Callable[[], None]
-"""Hands over what is known; a diagnosis calls it after every run that its report knows of."""
+class Diagnosis(ABC, Generic[_R]):
+    """Makes runs, and says at any time what is known, and what it took from its beginning on."""
 
-
-class Diagnosis(Protocol[_R_co]):
-    """Makes runs, and says at any time what is known."""
-
-    def run(self) -> None:
-        """Make all runs, with the lock held."""
-
-    def report(self, *, partial: bool, blocked: BlockedError | None = None) -> _R_co:
-        """Say what is known now."""
-
-
-def drive(begin: Callable[[Save], Diagnosis[_R]], tools: Tools, keep: Callable[[_R], None]) -> _R:
-    """Run a diagnosis under the lock; hand over a partial report after every run, and last the whole one.
-
-    Whatever blocks it ends up in the whole report. InterruptedRunError comes after a partial report of all that
-    finished; UsageError when the target or a selection cannot be used as given.
-    """
-    ports = tools.ports
-
-    def save() -> None:
-        report = diagnosis.report(partial=True)
-        ports.progress.notice(Reported(report=report))
-        keep(report)
-
-    diagnosis = begin(save)
-    blocked: BlockedError | None = None
-    try:
-        ports.disk.check_need()
-        with ports.lock.hold():
-            diagnosis.run()
-    except InterruptedRunError:
-        keep(diagnosis.report(partial=True))
-        raise
-    except BlockedError as error:
-        blocked = error
-    report = diagnosis.report(partial=False, blocked=blocked)
-    keep(report)
-    return report
-
-
-class Account:
-    """What a diagnosis takes, from its beginning on."""
-
-    def __init__(self, tools: Tools, *, floor: int, invocation: CommandLine) -> None:
-        """Begin now; `floor` is what must stay free on the disk, in bytes."""
-        self._facts = tools.facts
-        self._ports = tools.ports
-        self._floor = floor
+    def __init__(
+        self, common: AttributeSettings, tools: Tools, keep: Callable[[_R], None], *, invocation: CommandLine
+    ) -> None:
+        """Begin now; `keep` takes every report."""
+        self._common = common
+        self._tools = tools
+        self._keep = keep
         self._invocation = invocation
+        self._notes = [*tools.facts.notes]
         self._began = tools.ports.clock.monotonic()
         self._free_before = tools.ports.disk.free_bytes()
 
-    @property
-    def seconds(self) -> float:
-        """How long it has taken so far."""
-        return self._ports.clock.monotonic() - self._began
+    @abstractmethod
+    def run(self) -> None:
+        """Make all runs, with the lock held."""
 
-    def session(
+    @abstractmethod
+    def report(self, *, partial: bool, blocked: BlockedError | None = None) -> _R:
+        """Say what is known now."""
+
+    def drive(self) -> _R:
+        """Run under the lock; hand over a partial report after every run, and last the whole one.
+
+        Whatever blocks it ends up in the whole report. InterruptedRunError comes after a partial report of all that
+        finished; UsageError when the target or a selection cannot be used as given.
+        """
+        ports = self._tools.ports
+        blocked: BlockedError | None = None
+        try:
+            ports.disk.check_need()
+            with ports.lock.hold():
+                self.run()
+        except InterruptedRunError:
+            self._keep(self.report(partial=True))
+            raise
+        except BlockedError as error:
+            blocked = error
+        report = self.report(partial=False, blocked=blocked)
+        self._keep(report)
+        return report
+
+    def _save(self) -> None:
+        """Hand over what is known: after every run that the report knows of."""
+        report = self.report(partial=True)
+        self._tools.ports.progress.notice(Reported(report=report))
+        self._keep(report)
+
+    def _seconds(self) -> float:
+        return self._tools.ports.clock.monotonic() - self._began
+
+    def _is_late(self) -> bool:
+        budget = self._common.budget_seconds
+        return budget is not None and self._seconds() >= budget
+
+    def _session(
         self, *, partial: bool, blocked: BlockedError | None, target: TargetReport, notes: Iterable[str]
     ) -> Session:
-        """Say what every report says, as it is now."""
-        free_after = self._ports.disk.free_bytes()
+        """Say what every report says, as it is now; `notes` come behind those of the diagnosis itself."""
+        ports, facts = self._tools.ports, self._tools.facts
+        free_after, floor = ports.disk.free_bytes(), self._common.floors.disk_bytes
         return Session(
             partial=partial,
             blocked=None if blocked is None else Blockage(problem=blocked.problem, hint=blocked.hint),
             target=target,
             invocation=self._invocation,
-            evidence=self._ports.evidence.path,
-            lock=self._ports.lock.report(),
-            disk=DiskReport(free_before=self._free_before, free_after=free_after, floor=self._floor),
-            machine=self._facts.machine,
-            notes=tuple(dict.fromkeys(notes)),
-            removed_variables=self._facts.removed,
-            seconds=self.seconds,
+            evidence=ports.evidence.path,
+            lock=ports.lock.report(),
+            disk=DiskReport(free_before=self._free_before, free_after=free_after, floor=floor),
+            machine=facts.machine,
+            notes=tuple(dict.fromkeys((*self._notes, *notes))),
+            removed_variables=facts.removed,
+            seconds=self._seconds(),
         )

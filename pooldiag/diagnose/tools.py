@@ -31,8 +31,10 @@ class TargetFacts:
     changed_variables: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def report_of(self, listing: Listing, order: Order | None = None) -> TargetReport:
+    def report_of(self, listing: Listing | None, order: Order | None = None) -> TargetReport:
         """Say what was run, with what its listing says; `order` where it is not the one of the settings."""
+        if listing is None:
+            return self.report
         version, cases = listing.framework_version, len(listing.cases)
         return replace(self.report, version=version, cases=cases, order=order or self.report.order)
 

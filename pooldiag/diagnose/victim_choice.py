@@ -1,6 +1,7 @@
 """Which red a bisection follows, and which case is its victim."""
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from pooldiag.attribution.questions import Question, result_of
 from pooldiag.attribution.signatures import is_at, not_reached, same_red
@@ -43,7 +44,6 @@ class Chooser:
     settings: BisectSettings
     prober: Prober
     plan: SearchPlan
-    whole: list[Run] = field(default_factory=list)
     red_alone: list[Signature] = field(default_factory=list)  # reds that need no other case, and are not followed
     untried: int = 0  # reds beyond those that were tried alone
     reason: str | None = None  # why nothing is followed
@@ -69,9 +69,7 @@ class Chooser:
         return alone[0] if alone else None
 
     def _named(self) -> Case | None:
-        """Return the victim that the user names."""
-        name = self.settings.common.victim
-        cases = self.prober.suite.cases
+        name, cases = self.settings.common.victim, self.prober.suite.cases
         if self.settings.sequence:
             return cases[-1]
         return None if name is None else named_among(cases, name)
@@ -81,13 +79,12 @@ class Chooser:
         least = 1 if self.settings.wanted is None else _GREENS_OF_A_RED
         for _ in range(max(self.settings.repeat, least)):
             run = self.prober.whole()
-            self.whole.append(run)
             if run.reading.reading is Reading.VOID:
                 raise BlockedError(run.reading.void_reason or "void")
             if self._shows(run, named):
                 return
-        if self.settings.wanted is not None:
-            self.reason = f"{self.settings.wanted} did not show in {len(self.whole)} runs of the whole order"
+        if (wanted := self.settings.wanted) is not None:
+            self.reason = f"{wanted} did not show in {len(self.prober.record.whole)} runs of the whole order"
 
     def _shows(self, run: Run, named: Case | None) -> bool:
         """Tell whether a run shows what may be followed; of a victim that passes further runs may show more."""
@@ -100,15 +97,13 @@ class Chooser:
     def _candidates(self) -> list[Signature]:
         """Return the reds of the last whole run that may be followed, the main one first."""
         wanted = self.settings.wanted
-        found = self.whole[-1].reading.signatures
+        found = self.prober.record.whole[-1].reading.signatures
         return [one for one in found if wanted is None or same_red(one, wanted)]
 
     def _of_user(self, victim: Case) -> Chosen | None:
         """Follow the victim that the user names: its red, its output's, its not being reached, or its red alone."""
-        last = self.whole[-1]
-        candidates = self._candidates()
-        of_victim = [one for one in candidates if one.case == victim.name]
-        if of_victim:
+        last, candidates = self.prober.record.whole[-1], self._candidates()
+        if of_victim := [one for one in candidates if one.case == victim.name]:
             return self._chosen(of_victim[0], self._victim(of_victim[0]), NamedBy.USER)
         if result_of(last.outcome, victim) is None and self.settings.wanted is None:
             return self._chosen(not_reached(victim), victim, NamedBy.USER)
@@ -119,8 +114,7 @@ class Chooser:
     def _brittle(self, victim: Case) -> Chosen | None:
         """Follow a victim that passed in the order, if it is red alone."""
         alone = self.prober.alone(victim)
-        red = [one for one in alone.reading.signatures if one.case == victim.name]
-        if red:
+        if red := [one for one in alone.reading.signatures if one.case == victim.name]:
             chosen = self._chosen(red[0], victim, NamedBy.USER)
             return replace(chosen, memory=chosen.memory | {(): (Reading.RED,)})
         result = result_of(alone.outcome, victim)
@@ -135,15 +129,10 @@ class Chooser:
         """Follow a red, with what the runs of the whole order say about it."""
         question = Question(signature=signature, victim=victim)
         place = self.prober.suite.cases.index(victim)
-        readings = [self.prober.answer(run, question) for run in self.whole]
-        answers = tuple(reading for reading in readings if reading is not Reading.VOID)
-        return Chosen(
-            question=question,
-            victim=victim,
-            place=place,
-            named_by=named_by,
-            memory={tuple(range(place)): answers} if answers else {},
-        )
+        readings = [self.prober.answer(run, question) for run in self.prober.record.whole]
+        answers: tuple[Reading, ...] = tuple(reading for reading in readings if reading is not Reading.VOID)
+        memory = {tuple(range(place)): answers} if answers else {}
+        return Chosen(question=question, victim=victim, place=place, named_by=named_by, memory=memory)
 
     def _tried_alone(self, signature: Signature) -> Chosen:
         """Follow the red of a case, and run that case alone."""
@@ -155,9 +144,9 @@ class Chooser:
 
     def _victim(self, signature: Signature) -> Case:
         """Return the case that a signature names, be it one that passed."""
-        run = self.whole[-1]
-        broken = broken_case(run, signature.case)
-        return broken or next(one.case for one in run.outcome.report.results if one.case.name == signature.case)
+        run = self.prober.record.whole[-1]
+        named = (one.case for one in run.outcome.report.results if one.case.name == signature.case)
+        return broken_case(run, signature.case) or next(named)
 
     def _by_search(self, signature: Signature) -> Chosen | None:
         """Look for the case that completes the red: the last one of a red beginning of the order."""
@@ -165,26 +154,15 @@ class Chooser:
         if is_at(signature, PlaceKind.LACK):
             self.reason = f"{signature}: no beginning of the order shows it; name the case that writes it with --victim"
             return None
-        found = search_victim(
-            lambda places: self.prober.beginning(len(places), signature),
-            len(cases),
-            plan=self.plan,
-            memory={tuple(range(len(cases))): (Reading.RED,)},
-        )
+        whole: dict[Places, tuple[Reading, ...]] = {tuple(range(len(cases))): (Reading.RED,)}
+        probe = partial(self.prober.beginning, signature=signature)
+        found = search_victim(probe, len(cases), plan=self.plan, memory=whole)
         if found.size is None:
             self.reason = f"{signature}: no case can be named: {found.reason}"
             return None
-        chosen = Chosen(
-            question=Question(signature=signature, victim=cases[found.size - 1]),
-            victim=cases[found.size - 1],
-            place=found.size - 1,
-            named_by=NamedBy.SEARCH,
-            memory={tuple(range(found.size - 1)): (Reading.RED,)},
-        )
-        return replace(chosen, anywhere=found.size == 1 and self._shows_anywhere(signature))
-
-    def _shows_anywhere(self, signature: Signature) -> bool:
-        """Tell whether a red that the first case alone shows is shown by another one alone, too."""
-        last = self.prober.suite.cases[-1]
-        other = Question(signature=signature, victim=last)
-        return len(self.prober.suite.cases) > 1 and self.prober.ask([()], other) == [Reading.RED]
+        # A red that the first case alone shows may be shown by another one alone, too.
+        last = Question(signature=signature, victim=cases[-1])
+        anywhere = found.size == 1 < len(cases) and self.prober.ask([()], last) == [Reading.RED]
+        chosen = self._chosen(signature, cases[found.size - 1], NamedBy.SEARCH)
+        memory: dict[Places, tuple[Reading, ...]] = {tuple(range(found.size - 1)): (Reading.RED,)}
+        return replace(chosen, place=found.size - 1, memory=memory, anywhere=anywhere)

@@ -1,10 +1,10 @@
 """A running order in which some cases stand as wanted, for a framework that has orders and seeds and no more."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import chain, islice
 from math import factorial
 
+from pooldiag.diagnose.prober import Suite
 from pooldiag.errors import UsageError
 from pooldiag.frameworks.base import Framework
 from pooldiag.model.cases import Case, Listing, Order, OrderKind
@@ -14,24 +14,16 @@ _TRIES = 10  # times k!: of the orders of k cases that seeds give, one in e^10 =
 _MOST_LISTINGS = 10_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundOrder:
-    """An order in which the wanted cases stand as wanted, its listing, and how many were made until it was found."""
-
-    order: Order
-    listing: Listing
-    listings: int
-
-
 def find_order(
     wanted: tuple[Case, ...],
     list_order: Callable[[Order], Listing],
     *,
     framework: Framework,
     watch: Callable[[int, int], None],
-) -> FoundOrder:
+) -> tuple[Suite, int]:
     """Search for an order in which the wanted cases stand in the wanted order, with or without others between them.
 
+    Returned are these cases in it, and how many listings were made until it was found.
     The orders without a seed are tried first, then seeds. `watch` hears before each listing its number, from 1,
     and how many there will be at most: 10 for each order that so many cases can have.
     Raises UsageError when none is found, when a wanted case does not run, or when one is wanted twice.
@@ -46,14 +38,14 @@ def find_order(
         listing = list_order(order)
         beginning = _beginning(wanted, listing)
         if beginning == len(wanted):
-            return FoundOrder(order=order, listing=listing, listings=number)
+            return Suite(listing=listing, cases=wanted, order=order), number
         if beginning > reached:
             best, reached = order, beginning
-    seeds = max(0, most - len(plain))
+    seeds, names = max(0, most - len(plain)), ", ".join(repr(case.name) for case in wanted[:reached])
     raise UsageError(
         f"no order has these {len(wanted)} cases as wanted: {listed(one.kind for one in plain)} order and {seeds} seeds"
         " were tried",
-        hint=f"{best} comes nearest, and has the first {reached} as wanted: {_names(wanted[:reached])}",
+        hint=f"{best} comes nearest, and has the first {reached} as wanted: {names}",
     )
 
 
@@ -68,7 +60,3 @@ def _beginning(wanted: tuple[Case, ...], listing: Listing) -> int:
     places = [place_of[case] for case in wanted]
     turns = (number for number in range(1, len(places)) if places[number] < places[number - 1])
     return next(turns, len(places))
-
-
-def _names(cases: tuple[Case, ...]) -> str:
-    return ", ".join(repr(case.name) for case in cases)

@@ -1,6 +1,6 @@
 """What the text of a run tells."""
 
-from pooldiag.diagnose.text_facts import TextFacts, scan
+from pooldiag.diagnose.observations import TextFacts, scan
 from pooldiag.model.arms import PoolCounter
 from pooldiag.model.counts import PrintedCensus
 

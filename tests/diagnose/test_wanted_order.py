@@ -49,15 +49,15 @@ def in_order(wanted: tuple[Case, ...], listing: Listing) -> bool:
     ],
 )
 def test_orders_without_a_seed_are_tried_first(wanted: tuple[Case, ...], order: OrderKind, listings: int) -> None:
-    found = find_order(wanted, listed, framework=DOCTEST, watch=nobody)
-    assert (found.order, found.listings) == (Order(kind=order), listings)
+    found, count = find_order(wanted, listed, framework=DOCTEST, watch=nobody)
+    assert (found.order, count) == (Order(kind=order), listings)
     assert found.listing == listed(found.order)
 
 
 @given(st.permutations(CASES), st.integers(2, 4))
 def test_some_seed_has_any_few_cases_as_wanted(cases: list[Case], size: int) -> None:
     wanted = tuple(cases[:size])
-    found = find_order(wanted, listed, framework=DOCTEST, watch=nobody)
+    found, _ = find_order(wanted, listed, framework=DOCTEST, watch=nobody)
     assert in_order(wanted, found.listing)
     assert found.listing == listed(found.order)
 
@@ -78,8 +78,8 @@ def test_no_order_is_listed_twice() -> None:
 
 def test_the_caller_is_told_of_each_listing_and_of_the_most_there_will_be() -> None:
     told: list[tuple[int, int]] = []
-    found = find_order((E, C, D, F), listed, framework=DOCTEST, watch=lambda *counts: told.append(counts))
-    assert told == [(number, 243) for number in range(1, found.listings + 1)]  # 10 x 4! + 3
+    _, listings = find_order((E, C, D, F), listed, framework=DOCTEST, watch=lambda *counts: told.append(counts))
+    assert told == [(number, 243) for number in range(1, listings + 1)]  # 10 x 4! + 3
 
 
 def test_very_many_cases_are_not_searched_for_without_end() -> None:
@@ -135,8 +135,8 @@ def ordered(target: Binary, numbers: tuple[int, ...]) -> tuple[tuple[Case, ...],
     """Return the cases of these numbers in file order (from 1), an order that has them so, and the listings made."""
     cases = target.listing().runnable
     wanted = tuple(cases[number - 1] for number in numbers)
-    found = find_order(wanted, lambda order: target.listing(order=order), framework=DOCTEST, watch=nobody)
-    return wanted, found.order, found.listings
+    found, listings = find_order(wanted, lambda order: target.listing(order=order), framework=DOCTEST, watch=nobody)
+    return wanted, found.order, listings
 
 
 @pytest.mark.process
@@ -167,6 +167,6 @@ def test_every_order_of_three_cases_is_one_of_doctests(forward: Binary) -> None:
         return lists[order]
 
     for wanted in permutations(forward.listing().runnable[4:7]):
-        found = find_order(wanted, list_order, framework=DOCTEST, watch=nobody)
+        found, _ = find_order(wanted, list_order, framework=DOCTEST, watch=nobody)
         assert in_order(wanted, found.listing)
         assert DOCTEST.selections(found.listing, wanted)

@@ -253,6 +253,7 @@ def cells(output: str) -> list[list[str]]:
     return [row for row in lines if row[0] not in {"data", "command", ":--"}]
 
 
+@pytest.mark.slow  # the benchmark of searches runs every time
 def test_counting_is_compared_with_cat_and_numpy_and_a_start_with_its_imports() -> None:
     done = bench("census", "--quick")
     assert (done.returncode, done.stderr) == (0, "")

@@ -366,6 +366,7 @@ def test_a_memo_of_two_billion_places_takes_none() -> None:
         assert listed("torch", torch(b"\x80\x02]r\xff\xff\xff\x7f.")) == {}
 
 
+@pytest.mark.slow  # two million steps; the bounds of objects and of tensors are tried every time
 def test_a_pickle_that_only_makes_objects_is_stopped() -> None:
     with pytest.raises(CensusError, match=r"data\.pkl goes on after 2000000 steps"):
         listed("torch", torch(b"\x80\x02" + b"}" * 2**21))

@@ -17,8 +17,6 @@ from pooldiag.model.settings import BASELINE_RUNS, DEFAULT_CONFIDENCE, DEFAULT_M
 from pooldiag.model.words import percent
 from pooldiag.rates import greens_until, next_red, rate_of
 
-"""The roles that turn red what a pool hides: the two hidden mechanisms of the table predict it for no other."""
-
 STILL_POSSIBLE = 0.01
 """A mechanism with a smaller share of the posterior is ruled out: the default confidence leaves that for all others."""
 

@@ -54,7 +54,7 @@ def not_reached(victim: Case) -> Signature:
 
 
 def saved_place(text: str | None, *, kind: SignatureKind, case: str | None) -> RedPlace | None:
-    """Return the place of a signature that stands in a saved report, which has its text alone."""
+    """Return the place of a signature in a report of an older version, which has its text alone."""
     if kind is SignatureKind.COUNT and case is not None and text == _NOT_REACHED.text:
         return _NOT_REACHED
     if case is not None or text is None:

@@ -215,7 +215,7 @@ def find_layout(name: str) -> Layout:
     wanted = name.strip().lower().rpartition(".")[2].replace("-", "_")
     wanted = ALIASES.get(wanted, wanted)
     if wanted not in LAYOUTS:
-        near = nearest(wanted, [*LAYOUTS, *ALIASES], slip=0.6)
+        near = nearest(wanted, [*LAYOUTS, *ALIASES], likeness=0.6)
         meant = "" if near is None else f"did you mean {near}? "
         raise UsageError(f"{name}: no such element type", hint=f"{meant}known: {', '.join(LAYOUTS)}")
     return LAYOUTS[wanted]

@@ -121,7 +121,7 @@ def _in_source(case: Case) -> str:
 
 
 def _hint(name: str, cases: Sequence[Case], otherwise: str | None = None) -> str:
-    near = nearest(name, (case.name for case in cases), slip=_SLIP)
+    near = nearest(name, (case.name for case in cases), likeness=_SLIP)
     if near is not None:
         return f"the nearest is {near!r}"
     return otherwise or f"there are {len(cases)} cases; '*' stands for any text"

@@ -148,7 +148,7 @@ def _nearest_hint(path: Path) -> str:
         return f"it is a link to {path.readlink()}, which is missing"
     if not folder.is_dir():
         return f"there is no folder {folder} either"
-    near = nearest(path.name, os.listdir(folder), slip=0.6)
+    near = nearest(path.name, os.listdir(folder), likeness=0.6)
     return f"did you mean {folder / near}?" if near else f"build it first; {folder} has no name like it"
 
 

@@ -23,7 +23,7 @@ SWITCHED_ROLES = tuple(role for role in Role if role not in {Role.BASELINE, Role
 """What a switch of an allocator plays: profiles and `--arm` name these. The others every target can play."""
 
 PROBES_OF_A_GREEN = (Role.BYPASS, Role.POISON_N)
-"""What a green baseline is asked as well, since a pool may hide a red."""
+"""What turns red that a pool hides, so that a green baseline is asked it, too: no hidden mechanism predicts another."""
 
 
 class Isolation(StrEnum):

@@ -9,8 +9,6 @@ from pooldiag.model.arms import SWITCHED_ROLES, AllocatorProfile, Arm, Isolation
 from pooldiag.model.runs import Environment
 from pooldiag.model.words import nearest
 
-"""The roles that need a switch of the target, in the order in which arms are shown."""
-
 HITS = "hits"
 """The counter of requests that a free list served."""
 

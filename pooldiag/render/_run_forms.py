@@ -18,7 +18,7 @@ from pooldiag.model.bisections import (
 from pooldiag.model.cases import Order
 from pooldiag.model.counts import Census, PrintedCensus
 from pooldiag.model.outcomes import Outcome, OutputFile
-from pooldiag.model.readings import Reading, RunReading, Sight, Signature
+from pooldiag.model.readings import PlaceKind, Reading, RunReading, Sight, Signature
 from pooldiag.model.reports import ArmResult, AttributeReport, Blockage, NextCommand, Run, Session, TargetReport
 from pooldiag.model.runs import Environment, Leftover
 from pooldiag.model.schema import SCHEMA
@@ -267,8 +267,15 @@ _FORMS: Forms = {
 
 
 def _place(signature: Signature) -> str | None:
-    """Return where it was as a text: its kind is ours, and can be read out of it again."""
     return None if signature.place is None else signature.place.text
+
+
+def _place_kind(signature: Signature) -> PlaceKind | None:
+    return None if signature.place is None else signature.place.kind
+
+
+def _output(signature: Signature) -> str | None:
+    return None if signature.place is None else signature.place.output
 
 
 def forms(raw_names: Mapping[str, bytes]) -> Forms:
@@ -284,7 +291,10 @@ def forms(raw_names: Mapping[str, bytes]) -> Forms:
     return {
         **_census_forms.FORMS,
         **_FORMS,
-        Signature: DocumentForm(made={"place": _place, "name_bytes": name_bytes}, optional=("name_bytes",)),
+        Signature: DocumentForm(
+            made={"place": _place, "place_kind": _place_kind, "output": _output, "name_bytes": name_bytes},
+            optional=("name_bytes",),
+        ),
         CaseName: DocumentForm(made={"name_bytes": name_bytes}, optional=("name_bytes",)),
         BisectReport: DocumentForm(
             head={**_head("bisect"), "status": None},

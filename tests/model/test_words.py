@@ -87,4 +87,4 @@ def test_words_are_listed_as_in_a_sentence() -> None:
 def test_the_nearest_name_is_offered_unless_it_is_too_far_away() -> None:
     assert nearest("bypas", ["exact", "bypass"]) == "bypass"
     assert nearest("x", []) is None
-    assert nearest("zzz", ["bypass"], slip=0.3) is None
+    assert nearest("zzz", ["bypass"], likeness=0.3) is None

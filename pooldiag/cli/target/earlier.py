@@ -15,7 +15,7 @@ from pooldiag.config.options import OPTIONS, Options
 from pooldiag.errors import UsageError
 from pooldiag.execute.evidence import FOLDER, REPORT, unfinished
 from pooldiag.model.arms import Role
-from pooldiag.model.readings import Signature, SignatureKind
+from pooldiag.model.readings import PlaceKind, RedPlace, Signature, SignatureKind
 from pooldiag.model.schema import SCHEMA
 
 BISECT = "bisect"
@@ -124,7 +124,10 @@ def _signatures(document: dict[str, Any]) -> Iterator[Signature]:
     for red in (document.get("signature"), *others):
         if red is not None:
             kind, case = SignatureKind(red["kind"]), _text(red.get("case"))
-            place = saved_place(_text(red.get("place")), kind=kind, case=case)
+            text, of_kind = _text(red.get("place")), _text(red.get("place_kind"))
+            place = saved_place(text, kind=kind, case=case)
+            if text is not None and of_kind is not None:  # a report of an older version has the text alone
+                place = RedPlace(text=text, kind=PlaceKind(of_kind), output=_text(red.get("output")))
             yield Signature(kind=kind, signal=_text(red.get("signal")), case=case, place=place)
 
 

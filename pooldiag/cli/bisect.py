@@ -79,6 +79,7 @@ def decide_bisect(given: Invocation) -> "tuple[BisectSettings, Decided]":
     said = decided.said
     settings = BisectSettings(
         invocation=typed.line("bisect", OPTIONS),
+        orders_alike=whole.line("orders", flags.RUNS_ALIKE),
         repeatable=whole.line("bisect", OPTIONS),
         common=decided.settings,
         sequence=sequence,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pooldiag.diagnose.census import CensusSettings, FileCounter
     from pooldiag.model.censuses import CensusReport
 
-PROBLEMS_TOLD = 20
+PROBLEMS_SHOWN = 20
 _PICTURES = (".svg", ".png")
 _MOST_ELEMENTS = 2**63
 _FILES = "Tensor files, folders with tensor files, or - for standard input."
@@ -217,9 +217,9 @@ def _save_picture(path: Path, counter: "FileCounter", *, kept: bool) -> None:
 
 def _tell_problems(report: "CensusReport") -> None:
     """Print the problems on stderr, one line each, and their hints."""
-    for one in report.problems[:PROBLEMS_TOLD]:
+    for one in report.problems[:PROBLEMS_SHOWN]:
         tell(UsageError(one.problem, hint=one.hint))
-    if (more := len(report.problems) - PROBLEMS_TOLD) > 0:
+    if (more := len(report.problems) - PROBLEMS_SHOWN) > 0:
         complain(f"pooldiag: {more} more problems; --json tells them all\n")
 
 

@@ -47,6 +47,7 @@ def orders(given: Invocation) -> ExitCode:
     decided = with_cases(decide(given, config, invocation=given.line("attribute", ATTRIBUTE_OPTIONS)))
     settings = OrdersSettings(
         invocation=given.line("orders", OPTIONS),
+        bisect_alike=given.line("bisect", flags.RUNS_ALIKE),
         common=decided.settings,
         orders=wanted,
         prefix=not given.said.no_prefix,

@@ -22,17 +22,10 @@ from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import Reading, Sight, Signature, SignatureKind
 from pooldiag.model.reports import ArmResult, NextCommand
 from pooldiag.model.runs import Ending, RunRequest
-from pooldiag.model.settings import AttributeSettings, BisectSettings, CommandLine, OrdersSettings
+from pooldiag.model.settings import AttributeSettings, BisectSettings, OrdersSettings
 
 _TRIES = 20  # of a line that shows its red at times only
 _MORE = 3
-_OF_EVERY_COMMAND = frozenset(
-    f"--{name}"
-    for name in (
-        *("case", "framework", "cwd", "before", "keep-env", "outputs", "requires", "fresh-check", "timeout", "grace"),
-        *("lock", "no-lock", "lock-wait", "disk-floor", "memory-floor", "need", "config"),
-    )
-)
 _GREEN_UNDER = {Role.BASELINE: "green as it is", Role.ISOLATE: "green alone"}
 
 
@@ -107,7 +100,7 @@ def next_of_bisect(settings: BisectSettings, report: BisectReport) -> NextComman
     """Return what to type after a bisection: other orders, more runs, or the next red that depends on others."""
     invocation = settings.invocation
     if report.status is BisectStatus.GREEN:
-        return NextCommand(line=_as_command(invocation, "orders").having(), purpose="other orders may be red")
+        return NextCommand(line=settings.orders_alike.having(), purpose="other orders may be red")
     if report.status is BisectStatus.UNRESOLVED and report.runs >= settings.max_runs:
         evidence, here = report.session.evidence, settings.common.target.shell_directory
         evidence = evidence.relative_to(here) if evidence.is_relative_to(here) else evidence
@@ -128,14 +121,8 @@ def next_of_orders(settings: OrdersSettings, report: OrdersReport) -> NextComman
         return None
     order = reds[0] if report.shortest is None else report.shortest.order
     seed = () if order.seed is None else (f"--seed={order.seed}",)
-    line = _as_command(settings.invocation, "bisect").having(f"--order={order.kind}", *seed)
+    line = settings.bisect_alike.having(f"--order={order.kind}", *seed)
     return NextCommand(line=line, purpose="which cases it takes, and what the arms say")
-
-
-def _as_command(invocation: CommandLine, command: str) -> CommandLine:
-    """Return the invocation of another command, with the options that every command takes."""
-    kept = tuple(word for word in invocation.options if word.partition("=")[0] in _OF_EVERY_COMMAND)
-    return CommandLine(command=command, options=kept, target=invocation.target)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pooldiag.ports import ContentStamp, Pace
 
 LOOK_SECONDS = 0.2  # between two looks; a file that is the same in both is taken to be whole
-_TOLD = 4  # tensors of one file that are reported one by one
+_SHOWN_ONE_BY_ONE = 4  # tensors of one file that are reported one by one
 
 
 @dataclass(slots=True, kw_only=True)
@@ -92,7 +92,7 @@ class FolderWatch:
 
     def _lines(self, path: str, tensors: list[CountedTensor]) -> Iterator[str]:
         """Yield what was just counted, and which is the first with a NaN."""
-        if len(tensors) <= _TOLD:
+        if len(tensors) <= _SHOWN_ONE_BY_ONE:
             yield from (_line(place_of(path, one.census.tensor), [one]) for one in tensors)
         else:
             yield _line(f"{path}, {len(tensors)} tensors", tensors)

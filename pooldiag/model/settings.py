@@ -101,7 +101,8 @@ class BisectSettings:
     """One `pooldiag bisect`, fully decided. `common` is how the target is run, and under which arms at the end.
 
     `invocation` is the command as it was typed, that of `common` an `attribute` of the same target and options, and
-    `repeatable` the same bisection, of the target itself where an earlier report of it was named.
+    `repeatable` the same bisection, of the target itself where an earlier report of it was named; `orders_alike` is an
+    `orders` with the options that it takes, too.
     `sequence` are names of cases in a wanted running order, the victim last; empty: the order of `common`.
     `wanted` is the red of an earlier report: it is looked for, and no other. `arms` is False without the arms on
     the reproducer. After `repeat` greens the whole order is taken for green.
@@ -109,6 +110,7 @@ class BisectSettings:
 
     invocation: CommandLine = CommandLine(command="bisect", options=(), target=())
     repeatable: CommandLine = CommandLine(command="bisect", options=(), target=())
+    orders_alike: CommandLine = CommandLine(command="orders", options=(), target=())
     common: AttributeSettings
     sequence: tuple[str, ...] = ()
     wanted: Signature | None = None
@@ -125,10 +127,12 @@ class BisectSettings:
 class OrdersSettings:
     """One `pooldiag orders`, fully decided: each order runs once; `prefix`: whether the shortest one is looked for.
 
-    `invocation` is the command as it was typed, that of `common` an `attribute` of the same target and options.
+    `invocation` is the command as it was typed, that of `common` an `attribute` of the same target and options;
+    `bisect_alike` is a `bisect` with the options that it takes, too.
     """
 
     invocation: CommandLine = CommandLine(command="orders", options=(), target=())
+    bisect_alike: CommandLine = CommandLine(command="bisect", options=(), target=())
     common: AttributeSettings
     orders: tuple[Order, ...]
     prefix: bool = True

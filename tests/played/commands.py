@@ -70,6 +70,7 @@ def bisect_in(world: World, *, keep: Callable[[BisectReport], None] | None = Non
     settings = BisectSettings(
         invocation=line("bisect"),
         repeatable=line("bisect"),
+        orders_alike=line("orders"),
         common=common,
         arms="arms" in changes,
         confidence=DEFAULT_CONFIDENCE,
@@ -85,7 +86,11 @@ def orders_in(
     **changes: Any,  # noqa: ANN401 - fields of the settings
 ) -> OrdersReport:
     settings = OrdersSettings(
-        invocation=line("orders"), common=settings_of(world, **changes), orders=asked, max_runs=max_runs
+        invocation=line("orders"),
+        bisect_alike=line("bisect"),
+        common=settings_of(world, **changes),
+        orders=asked,
+        max_runs=max_runs,
     )
     return orders(settings, world.tools, keep or _forget)
 

@@ -66,6 +66,10 @@ def what_runs(victim: str) -> tuple[Option, ...]:
     return panel(WHAT, "case", "victim", "framework", "cwd", "before", "keep_env", victim=victim)
 
 
+RUNS_ALIKE = (*(option for option in what_runs(victim="") if option.name != "victim"), *PROFILE, *ALL_RUNS)
+"""What means the same to every command: the line of one can go along in that of another."""
+
+
 def subcommand(
     work: Callable[[Invocation], ExitCode],
     options: tuple[Option, ...],

@@ -240,8 +240,8 @@ class Options:
         return here if self.says(name) else there
 
     def says(self, name: str) -> bool:
-        """Say whether anything is said of a field."""
-        return bool(getattr(self, name) != _DEFAULTS[name])
+        """Say whether anything is said of a field; no paths at all (`paths = []`) is something."""
+        return getattr(self, name) not in (_DEFAULTS[name], "")
 
     def without(self, names: Collection[str]) -> "Options":
         """Say nothing of these fields."""

@@ -232,6 +232,11 @@ def _head(name: str) -> Mapping[str, str | None]:
     return {"schema": SCHEMA, "command": name, "partial": None}
 
 
+def _leaves_open(row: Mechanism) -> tuple[str, ...]:
+    """Return all that stays open: a reader is not to know which of it a bisection answers."""
+    return (*row.open_to_bisection, *row.leaves_open)
+
+
 _FORMS: Forms = {
     AttributeReport: DocumentForm(
         head=_head("attribute"),
@@ -247,7 +252,10 @@ _FORMS: Forms = {
         without=("proof", "banner", "shared", "source", "confidence", "caveat", "one_sided", "late"),
     ),
     Environment: DocumentForm(made={"set": variables}),
-    Mechanism: DocumentForm(without=("unless", "alternative", "needs", "predictions")),
+    Mechanism: DocumentForm(
+        made={"leaves_open": _leaves_open},
+        without=("unless", "alternative", "needs", "predictions", "open_to_bisection"),
+    ),
     RunFacts: DocumentForm(without=("run", "sight"), made={"counts": _run_counts}, flat={"counts": RunCounts}),
     RunCounts: DocumentForm(flat={"reading": RunReading}),
     RunReading: DocumentForm(without=("run",), made={"vacuous": _vacuous}),

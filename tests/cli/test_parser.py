@@ -185,3 +185,9 @@ def test_the_environment_names_a_lock_beneath_what_is_typed(typed: Callable[...,
     ):
         said = typed("attribute", "--dry-run", *words, target, cwd=tmp_path, POOLDIAG_LOCK="l:m")
         assert f"lock       {lock}\n" in said.out
+
+
+def test_an_empty_text_says_nothing_and_no_paths_at_all_say_something() -> None:
+    assert not Options(stats="").says("stats")
+    assert Options(stats="").over(Options(stats="POOL_STATS=1")).stats == "POOL_STATS=1"
+    assert Options(lock=()).says("lock")

@@ -436,3 +436,10 @@ def test_the_schema_is_open_to_added_fields() -> None:
     for holder in (document, document["arms"][0], document["runs"][0], document["target"], document["signature"]):
         holder["added_later"] = 1
     VALIDATOR.validate(document)
+
+
+def test_all_that_a_mechanism_leaves_open_stands_in_one_list() -> None:
+    whole = SAMPLES["loud"]
+    row = replace(whole.mechanisms[0], open_to_bisection=("which case",), leaves_open=("which buffer",))
+    document = json.loads(render(replace(whole, mechanisms=(row,)), form="json", page=Page()))
+    assert document["mechanisms"][0]["leaves_open"] == ["which case", "which buffer"]

@@ -92,12 +92,12 @@ class Prober:
     def whole(self) -> Run:
         """Run the whole order."""
         run = self.under(self.arm)
-        self._write_down(run, len(self.suite.cases), run.reading.reading)
         self.record.whole.append(run)
+        self._write_down(run, len(self.suite.cases), run.reading.reading)
         return run
 
     def under(self, arm: Arm) -> Run:
-        """Run the whole order under an arm; no step of the search."""
+        """Run the whole order under an arm; not a step of the search."""
         everything = tuple(range(len(self.suite.cases)))
         run = self._taken(self.runner.run(replace(self._plan(everything), arm=arm)))
         if run.outcome.completed.ending is Ending.EXITED:

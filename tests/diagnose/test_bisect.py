@@ -157,6 +157,16 @@ def test_cases_after_the_victim_run_once_and_never_again() -> None:
     assert endings == {Ending.EXITED, Ending.ENOUGH}  # the whole order to its end, all others to the verdict
 
 
+def test_the_report_after_each_run_of_the_whole_order_has_that_run() -> None:
+    kept: list[BisectReport] = []
+    bisect_in(World(PlayedSuite(cases=5, polluters="2")), keep=kept.append)
+    first = kept[0]
+    assert (first.session.partial, first.runs) == (True, 1)
+    assert first.whole is not None
+    assert first.whole.id == first.probed[0].run
+    assert [other.case for other in first.others] == [*names(5)]
+
+
 def test_a_budget_of_runs_ends_with_the_best_so_far() -> None:
     report = searched(PlayedSuite(cases=100, polluters="31"), max_runs=5)
     assert (report.status, report.found.victim, report.found.prefix) == (UNRESOLVED, name(100), None)

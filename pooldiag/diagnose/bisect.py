@@ -17,7 +17,7 @@ from pooldiag.diagnose.victim_choice import Chooser, Chosen
 from pooldiag.diagnose.wanted_order import find_order
 from pooldiag.errors import BlockedError
 from pooldiag.model.arms import Acted, Isolation, Role
-from pooldiag.model.bisections import BisectReport, Confirmation
+from pooldiag.model.bisections import BisectReport, Confirmation, Phase
 from pooldiag.model.events import Searching
 from pooldiag.model.readings import Reading, Sight, Signature
 from pooldiag.model.reports import ArmResult, AttributeReport
@@ -62,7 +62,7 @@ class _Bisection(BisectionState):
             return Suite(listing=listing, cases=wanted, order=self._common.order)
 
         def watch(number: int, most: int) -> None:
-            self._tools.ports.progress.notice(Searching(phase="seeds", most_left=most - number + 1))
+            self._tools.ports.progress.notice(Searching(phase=Phase.SEEDS, most_left=most - number + 1))
 
         suite, listings = find_order(wanted, lister.everything, framework=framework, watch=watch)
         self._notes.append(f"{suite.order} has the {len(wanted)} cases as wanted; {listings} orders were listed")
@@ -114,7 +114,7 @@ class _Bisection(BisectionState):
         for steady in (True, False):
             reduction = self._reduction
             red = None if reduction is None else _red_places(reduction)
-            if reduction is None or red is None or not self._has_time_for("commands"):
+            if reduction is None or red is None or not self._has_time_for(Phase.COMMANDS):
                 return None
             places = (*red, chosen.place)
             self._lines(prober, chosen, places, noisy=reduction.noisy)
@@ -147,7 +147,7 @@ class _Bisection(BisectionState):
 
     def _run_arms(self, prober: Prober, chosen: Chosen, places: Places) -> None:
         """Run the arms on the cases at these places, then the whole order."""
-        if not self._has_time_for("arms"):
+        if not self._has_time_for(Phase.ARMS):
             return
         cases = tuple(prober.suite.cases[place] for place in places)
         found = MinimalSet(prober=prober, cases=cases, signature=chosen.question.signature)
@@ -156,7 +156,7 @@ class _Bisection(BisectionState):
         settings = replace(self._common, victim=None, budget_seconds=left)
         attribute_set(settings, self._tools, found, self._take)
         for result in _green_arms(self._attribution):
-            if not self._has_time_for("confirm"):
+            if not self._has_time_for(Phase.CONFIRM):
                 return
             self._confirm(result, prober, chosen.question.signature)
 

@@ -11,7 +11,7 @@ from pooldiag.diagnose.sessions import Diagnosis
 from pooldiag.diagnose.tools import Tools
 from pooldiag.diagnose.victim_choice import Chooser, Chosen
 from pooldiag.errors import BlockedError
-from pooldiag.model.bisections import BisectReport, BisectStatus, BothEnds, CheckedCommand, Confirmation, Found
+from pooldiag.model.bisections import BisectReport, BisectStatus, BothEnds, CheckedCommand, Confirmation, Found, Phase
 from pooldiag.model.events import Searching
 from pooldiag.model.readings import Reading, Signature
 from pooldiag.model.reports import AttributeReport
@@ -43,7 +43,7 @@ class BisectionState(Diagnosis[BisectReport]):
         """The victim; None as long as it is not known, or where the red is in no case."""
         return None if self._chosen is None or self._chosen.anywhere else self._chosen.victim.name
 
-    def _has_time_for(self, phase: str) -> bool:
+    def _has_time_for(self, phase: Phase) -> bool:
         """Say that the next runs are no longer of the search, and what for; or note that there is no time for them."""
         if self._is_late():
             self._notes.append("the time is spent: what follows a search was left out")

@@ -10,13 +10,13 @@ from pooldiag.diagnose.run_memory import RunPlan
 from pooldiag.diagnose.runner import Runner
 from pooldiag.errors import BlockedError, UsageError
 from pooldiag.model.arms import Arm
-from pooldiag.model.bisections import Probed, Tried
+from pooldiag.model.bisections import Phase, Probed, Tried
 from pooldiag.model.cases import Case, Listing, Order, Selection
 from pooldiag.model.outcomes import CaseStatus
 from pooldiag.model.readings import Reading, RunReading, Signature
 from pooldiag.model.reports import Run
 from pooldiag.model.runs import Ending
-from pooldiag.reduce.probe import Counts, Phase
+from pooldiag.reduce.probe import Counts
 
 Places = tuple[int, ...]
 """Cases by their place in the running order, from 0, ascending."""

@@ -9,10 +9,11 @@ from bisect import bisect_left
 from functools import lru_cache
 from itertools import accumulate
 
+from pooldiag.model.bisections import Phase
 from pooldiag.model.readings import Reading
 from pooldiag.rates import greens_until
 from pooldiag.reduce.belief import Belief, best_share, channel_bits, single_belief
-from pooldiag.reduce.probe import Bench, BudgetSpentError, DisagreementError, Phase, Positions
+from pooldiag.reduce.probe import Bench, BudgetSpentError, DisagreementError, Positions
 
 # Where nothing else is said these are chosen; what they make together is measured, see `FLAKE_PRIOR`.
 _EARLIER_PRIOR = 0.05  # that an earlier case, too, makes the victim red by itself

@@ -3,8 +3,9 @@
 import math
 from collections.abc import Callable, Sequence
 
+from pooldiag.model.bisections import Phase
 from pooldiag.model.readings import Reading
-from pooldiag.reduce.probe import Bench, Phase, ProbeVoidError, first_cases
+from pooldiag.reduce.probe import Bench, ProbeVoidError, first_cases
 
 _DETOURS = 4  # cuts that are tried where one is void
 

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from pooldiag.errors import BlockedError, ExitCode, PooldiagError
+from pooldiag.model.bisections import Phase
 from pooldiag.model.readings import Reading
 from pooldiag.model.words import count
 
@@ -25,18 +26,6 @@ Probe: TypeAlias = Callable[[Positions], Reading]
 
 VOID_TRIES = 2
 """A selection that is void so often is not asked again."""
-
-
-class Phase(StrEnum):
-    """What a run is made for."""
-
-    BASELINE = "baseline"
-    SEARCH = "search"
-    CONFIRMATION = "confirmation"
-    COUNTERFACTUAL = "counterfactual"
-    PREFIX = "prefix"
-    CLEANERS = "cleaners"
-    NOISE = "noise"
 
 
 class Trust(StrEnum):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from pooldiag.model.bisections import Phase
 from pooldiag.model.readings import Reading
 from pooldiag.reduce.belief import set_confidence, single_belief
 from pooldiag.reduce.noise import (
@@ -20,7 +21,6 @@ from pooldiag.reduce.probe import (
     BudgetSpentError,
     DisagreementError,
     Memory,
-    Phase,
     Positions,
     Probe,
     ProbeVoidError,

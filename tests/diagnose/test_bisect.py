@@ -7,7 +7,7 @@ import pytest
 
 from pooldiag.errors import UsageError
 from pooldiag.model.arms import Role
-from pooldiag.model.bisections import BisectReport, BisectStatus, NamedBy
+from pooldiag.model.bisections import BisectReport, BisectStatus, NamedBy, Phase
 from pooldiag.model.readings import SignatureKind
 from pooldiag.model.runs import Ending
 from pooldiag.model.settings import OutputSpec
@@ -34,7 +34,7 @@ def test_one_polluter_is_found_within_the_bounds_of_runs_and_cases(cases: int, p
     assert report.status is FOUND
     assert (found.victim, found.position) == (name(cases), cases)
     assert (found.prefix, found.polluters) == (polluter, names(polluter))
-    proof = [one for one in report.probed if one.phase == "prefix"]
+    proof = [one for one in report.probed if one.phase is Phase.PREFIX]
     assert report.runs - len(proof) <= ceil(log2(before)) + 4
     assert len(proof) <= 2
     assert report.cases_run - sum(one.cases for one in proof) <= 2 * cases + log2(before) + 5

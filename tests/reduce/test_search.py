@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pooldiag.model.bisections import Phase
 from pooldiag.model.readings import Reading
-from pooldiag.reduce.probe import Memory, Phase, Positions, SearchLimits, SearchStep
+from pooldiag.reduce.probe import Memory, Positions, SearchLimits, SearchStep
 from pooldiag.reduce.result import Proof, Reduction, ReductionStatus
 from pooldiag.reduce.search import DEFAULT_CONFIDENCE, SearchPlan, reduce_order
 from tests.reduce.suites import Suite, most_runs, suite

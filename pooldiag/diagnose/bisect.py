@@ -17,13 +17,13 @@ from pooldiag.diagnose.victim_choice import Chooser, Chosen
 from pooldiag.diagnose.wanted_order import find_order
 from pooldiag.errors import BlockedError
 from pooldiag.model.arms import Acted, Isolation, Role
-from pooldiag.model.bisections import BisectReport, Confirmation, Phase
+from pooldiag.model.bisections import BisectReport, BisectStatus, Confirmation, Phase
 from pooldiag.model.events import Searching
 from pooldiag.model.readings import Reading, Sight, Signature
 from pooldiag.model.reports import ArmResult, AttributeReport
 from pooldiag.model.settings import BisectSettings
 from pooldiag.reduce.probe import SearchLimits, SearchStep, Trust
-from pooldiag.reduce.result import Reduction, ReductionStatus
+from pooldiag.reduce.result import Reduction
 from pooldiag.reduce.search import SearchPlan
 from pooldiag.reduce.speculation import reduce_ahead
 
@@ -120,7 +120,7 @@ class _Bisection(BisectionState):
             self._lines(prober, chosen, places, noisy=reduction.noisy)
             if not self._contradicted:
                 return places
-            if steady and not reduction.noisy and reduction.status is ReductionStatus.FOUND:
+            if steady and not reduction.noisy and reduction.status is BisectStatus.FOUND:
                 self._reduction = self._reduce(prober, chosen, steady=False)
         return None
 
@@ -183,6 +183,6 @@ def _green_arms(report: AttributeReport | None) -> Iterator[ArmResult]:
 
 def _red_places(reduction: Reduction) -> Places | None:
     """Return the smallest red selection that is known, be the search at its end or not."""
-    if reduction.status is ReductionStatus.GREEN:
+    if reduction.status is BisectStatus.GREEN:
         return None
     return reduction.polluters if reduction.polluters or reduction.red_alone else reduction.known.red

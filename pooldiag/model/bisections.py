@@ -13,9 +13,9 @@ class BisectStatus(StrEnum):
     """How a bisection ended."""
 
     FOUND = "found"
-    GREEN = "green"
+    GREEN = "green"  # the victim was not red, neither in the order nor alone
     UNRESOLVED = "unresolved"
-    BLOCKED = "blocked"
+    BLOCKED = "blocked"  # a run that it needs stays void
 
 
 class Phase(StrEnum):

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
+from pooldiag.model.bisections import BisectStatus
 from pooldiag.reduce.belief import Belief, best_share, channel_bits, single_belief
 from pooldiag.reduce.noise import HARDLY_ONE
 from pooldiag.reduce.prefix import boundary
@@ -21,7 +22,7 @@ from pooldiag.reduce.probe import (
     ProbeVoidError,
     first_cases,
 )
-from pooldiag.reduce.result import Proof, ReductionStatus
+from pooldiag.reduce.result import Proof
 from pooldiag.reduce.search import SearchPlan
 
 
@@ -33,7 +34,7 @@ class Victim:
     `status` is found.
     """
 
-    status: ReductionStatus
+    status: BisectStatus
     size: int | None = None
     reason: str | None = None  # in words, what is not established and why
     noisy: bool = False
@@ -52,9 +53,9 @@ def search_victim(probe: Probe, length: int, *, plan: SearchPlan, memory: Memory
     try:
         search.run()
     except BudgetSpentError as spent:
-        return replace(search.answer, status=ReductionStatus.UNRESOLVED, reason=spent.problem)
+        return replace(search.answer, status=BisectStatus.UNRESOLVED, reason=spent.problem)
     except ProbeVoidError as void:
-        return replace(search.answer, status=ReductionStatus.BLOCKED, reason=void.problem)
+        return replace(search.answer, status=BisectStatus.BLOCKED, reason=void.problem)
     return search.answer
 
 
@@ -64,12 +65,12 @@ class _VictimSearch:
 
     bench: Bench
     plan: SearchPlan
-    answer: Victim = Victim(status=ReductionStatus.UNRESOLVED)
+    answer: Victim = Victim(status=BisectStatus.UNRESOLVED)
 
     def run(self) -> None:
         """Bisect; then let a posterior choose the runs, until it is sure."""
         if not self.bench.turns_red(self.bench.everything, self.plan.most_greens):
-            self.answer = replace(self.answer, status=ReductionStatus.GREEN, reason="all cases together are green")
+            self.answer = replace(self.answer, status=BisectStatus.GREEN, reason="all cases together are green")
             return
         try:
             self._plainly()
@@ -109,7 +110,7 @@ class _VictimSearch:
     def _note(self, size: int, confidence: float) -> None:
         self.answer = replace(
             self.answer,
-            status=ReductionStatus.FOUND,
+            status=BisectStatus.FOUND,
             size=size,
             confidence=confidence,
             proof=Proof.on(self.bench, first_cases(size), [first_cases(size - 1)] if size > 1 else []),

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from pooldiag.attribution.reading import sight
-from pooldiag.attribution.signatures import same_red
+from pooldiag.attribution.signatures import as_seen
 from pooldiag.diagnose.attribute import MinimalSet, attribute_set
 from pooldiag.diagnose.bisection_state import BisectionState
 from pooldiag.diagnose.commands import CheckedLines
@@ -13,7 +13,7 @@ from pooldiag.diagnose.lister import Lister, named_case
 from pooldiag.diagnose.prober import Places, Prober, Suite, suite_in
 from pooldiag.diagnose.runner import Runner
 from pooldiag.diagnose.tools import Tools
-from pooldiag.diagnose.victim_choice import Chooser, Chosen
+from pooldiag.diagnose.victim_choice import GREENS_OF_A_RED, Chooser, Chosen
 from pooldiag.diagnose.wanted_order import find_order
 from pooldiag.errors import BlockedError
 from pooldiag.model.arms import Acted, Isolation, Role
@@ -26,8 +26,6 @@ from pooldiag.reduce.probe import SearchLimits, SearchStep, Trust
 from pooldiag.reduce.result import Reduction
 from pooldiag.reduce.search import SearchPlan
 from pooldiag.reduce.speculation import reduce_ahead
-
-_GREENS_OF_A_RED = 5  # of the order up to the victim until it is believed to be green, once it was seen red
 
 
 def bisect(settings: BisectSettings, tools: Tools, keep: Callable[[BisectReport], None]) -> BisectReport:
@@ -73,7 +71,7 @@ class _Bisection(BisectionState):
         self._record.unnamed.clear()  # the search names the phases of the runs from here on
         whole = chosen.memory.get(tuple(range(chosen.place)), ())
         seen = self._settings.wanted is not None or Reading.RED in whole
-        most_greens = max(_GREENS_OF_A_RED, len(whole)) if seen else 1
+        most_greens = max(GREENS_OF_A_RED, len(whole)) if seen else 1
         trust = Trust.CONCLUSIONS if steady else Trust.NOTHING
         plan = self._plan(recalled=sum(map(len, chosen.memory.values())))
         plan = replace(plan, most_greens=most_greens, trust=trust)
@@ -167,7 +165,7 @@ class _Bisection(BisectionState):
     def _confirm(self, result: ArmResult, prober: Prober, wanted: Signature) -> None:
         run = prober.under(result.arm)
         known = frozenset(found for whole in self._record.whole for found in whole.reading.signatures)
-        signature = next((found for found in known if same_red(found, wanted)), wanted)
+        signature = as_seen(wanted, known)
         seen = sight(run.outcome, run.reading, signature=signature, known=known)
         self._confirmations = (*self._confirmations, Confirmation(arm=result.arm, run=run, sight=seen))
         self._save()

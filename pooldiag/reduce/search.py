@@ -80,16 +80,34 @@ def reduce_order(
     `watch` is called after each run. Void runs and a spent budget end it with the best so far; what the probe raises
     goes through.
     """
-    kept = {} if memory is None else memory
-    bench = Bench(probe=probe, length=length, memory=kept, limits=plan.limits, watch=watch)
-    search = _OrderSearch(bench=bench, plan=plan)
-    try:
-        search.run()
-    except BudgetSpentError as spent:
-        search.answer = replace(search.answer, status=BisectStatus.UNRESOLVED, reason=spent.problem)
-    except ProbeVoidError as void:
-        search.answer = replace(search.answer, status=BisectStatus.BLOCKED, reason=void.problem)
+    search = _OrderSearch(bench=bench_for(probe, length, plan=plan, memory=memory, watch=watch), plan=plan)
+    if (early := ended_early(search.run)) is not None:
+        search.answer = replace(search.answer, status=early[0], reason=early[1])
     return search.finished()
+
+
+def bench_for(
+    probe: Probe,
+    length: int,
+    *,
+    plan: SearchPlan,
+    memory: Memory | None,
+    watch: Callable[[SearchStep], None] = nobody,
+) -> Bench:
+    """Return where a search as planned makes its runs; without a memory it begins with an empty one."""
+    kept = {} if memory is None else memory
+    return Bench(probe=probe, length=length, memory=kept, limits=plan.limits, watch=watch)
+
+
+def ended_early(search: Callable[[], None]) -> tuple[BisectStatus, str] | None:
+    """Search; return how it ended and why where it came to no end of its own, None where it did."""
+    try:
+        search()
+    except BudgetSpentError as spent:
+        return BisectStatus.UNRESOLVED, spent.problem
+    except ProbeVoidError as void:
+        return BisectStatus.BLOCKED, void.problem
+    return None
 
 
 @dataclass(slots=True, kw_only=True)

@@ -14,16 +14,14 @@ from pooldiag.reduce.noise import HARDLY_ONE
 from pooldiag.reduce.prefix import boundary
 from pooldiag.reduce.probe import (
     Bench,
-    BudgetSpentError,
     DisagreementError,
     Memory,
     Positions,
     Probe,
-    ProbeVoidError,
     first_cases,
 )
 from pooldiag.reduce.result import Proof
-from pooldiag.reduce.search import SearchPlan
+from pooldiag.reduce.search import SearchPlan, bench_for, ended_early
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,15 +46,9 @@ def search_victim(probe: Probe, length: int, *, plan: SearchPlan, memory: Memory
     The probe runs just the cases at the positions, which are always the first so many. Memory, void runs and a spent
     budget are as in `reduce_order`.
     """
-    kept = {} if memory is None else memory
-    search = _VictimSearch(bench=Bench(probe=probe, length=length, memory=kept, limits=plan.limits), plan=plan)
-    try:
-        search.run()
-    except BudgetSpentError as spent:
-        return replace(search.answer, status=BisectStatus.UNRESOLVED, reason=spent.problem)
-    except ProbeVoidError as void:
-        return replace(search.answer, status=BisectStatus.BLOCKED, reason=void.problem)
-    return search.answer
+    search = _VictimSearch(bench=bench_for(probe, length, plan=plan, memory=memory), plan=plan)
+    early = ended_early(search.run)
+    return search.answer if early is None else replace(search.answer, status=early[0], reason=early[1])
 
 
 @dataclass(slots=True, kw_only=True)

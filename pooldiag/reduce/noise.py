@@ -63,7 +63,7 @@ def unsteady_polluter(bench: Bench, confidence: float) -> tuple[int, float] | No
         if belief.flake + belief.other >= max(confidence, HARDLY_ONE):
             return None
         telling = bench.everything if dry == _DRY else most_telling(belief)
-        asked = _doubted(bench, best, belief.rate, confidence) if proven else telling
+        asked = _proving_run(bench, best, belief.rate, confidence) if proven else telling
         reading = bench.clear_again(asked)
         dry = 0 if reading is Reading.RED or asked == bench.everything else dry + 1
         greens = 0 if reading is Reading.RED else greens + 1
@@ -104,7 +104,7 @@ def most_telling(belief: Belief) -> Positions:
     return tuple(range(start, stop))
 
 
-def _doubted(bench: Bench, best: int, rate: float, confidence: float) -> Positions:
+def _proving_run(bench: Bench, best: int, rate: float, confidence: float) -> Positions:
     """Return the run that tells the polluter from a flake best; those that prove the prefix come first."""
     runs = held = 0
     for positions, counts in bench.observed():

@@ -113,14 +113,14 @@ def _telling(bench: Bench, belief: Belief) -> Positions:
     """Return the beginning that tells most about which case it is; where one is likely, an end of it."""
     mass, best, target = sum(belief.singles), belief.best, best_share(belief.rate)
     if belief.singles[best] >= target * mass:
-        return _doubted(bench, best, target)
+        return _end_to_run(bench, best, target)
     sums = [0.0, *accumulate(share / mass for share in belief.singles)]
     near = bisect_left(sums, target, lo=1, hi=bench.length)
     cuts = [size for size in (near - 1, near) if size >= 1]
     return first_cases(max(cuts, key=lambda size: channel_bits(sums[size], belief.rate)))
 
 
-def _doubted(bench: Bench, best: int, target: float) -> Positions:
+def _end_to_run(bench: Bench, best: int, target: float) -> Positions:
     """Return the end that was run less often than tells most; the shorter one stands for every run without it."""
     tries = [(len(positions), counts.red + counts.green) for positions, counts in bench.observed()]
     held = sum(count for size, count in tries if size > best)

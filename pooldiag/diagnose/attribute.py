@@ -29,6 +29,7 @@ from pooldiag.model.reports import ArmResult, AttributeReport, Run
 from pooldiag.model.settings import AttributeSettings
 from pooldiag.rates import rate_of
 
+# Cases that run alone for a red that is in none of them; chosen: at 1 s a process that is 3 min for one run of the arm.
 _MOST_ALONE = 200
 _Keep = Callable[[AttributeReport], None]
 

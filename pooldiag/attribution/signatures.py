@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from pooldiag.model.cases import Case
@@ -36,6 +36,11 @@ def same_red(found: Signature, wanted: Signature) -> bool:
     A place that only says between which cases a run ended is not compared: it depends on what was selected.
     """
     return _anywhere(found) == _anywhere(wanted)
+
+
+def as_seen(wanted: Signature, known: Iterable[Signature]) -> Signature:
+    """Return a red as it was seen among these, where its place may have other words; itself where it was not seen."""
+    return next((found for found in known if same_red(found, wanted)), wanted)
 
 
 def output_of(signature: Signature) -> str | None:

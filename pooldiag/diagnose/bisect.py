@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from pooldiag.attribution.reading import sight
-from pooldiag.attribution.signatures import same_red
+from pooldiag.attribution.signatures import as_seen
 from pooldiag.diagnose.attribute import MinimalSet, attribute_set
 from pooldiag.diagnose.bisection_state import BisectionState
 from pooldiag.diagnose.commands import CheckedLines
@@ -13,21 +13,19 @@ from pooldiag.diagnose.lister import Lister, named_case
 from pooldiag.diagnose.prober import Places, Prober, Suite, suite_in
 from pooldiag.diagnose.runner import Runner
 from pooldiag.diagnose.tools import Tools
-from pooldiag.diagnose.victim_choice import Chooser, Chosen
+from pooldiag.diagnose.victim_choice import GREENS_OF_A_RED, Chooser, Chosen
 from pooldiag.diagnose.wanted_order import find_order
 from pooldiag.errors import BlockedError
 from pooldiag.model.arms import Acted, Isolation, Role
-from pooldiag.model.bisections import BisectReport, Confirmation
+from pooldiag.model.bisections import BisectReport, BisectStatus, Confirmation, Phase
 from pooldiag.model.events import Searching
 from pooldiag.model.readings import Reading, Sight, Signature
 from pooldiag.model.reports import ArmResult, AttributeReport
 from pooldiag.model.settings import BisectSettings
 from pooldiag.reduce.probe import SearchLimits, SearchStep, Trust
-from pooldiag.reduce.result import Reduction, ReductionStatus
+from pooldiag.reduce.result import Reduction
 from pooldiag.reduce.search import SearchPlan
 from pooldiag.reduce.speculation import reduce_ahead
-
-_GREENS_OF_A_RED = 5  # of the order up to the victim until it is believed to be green, once it was seen red
 
 
 def bisect(settings: BisectSettings, tools: Tools, keep: Callable[[BisectReport], None]) -> BisectReport:
@@ -62,7 +60,7 @@ class _Bisection(BisectionState):
             return Suite(listing=listing, cases=wanted, order=self._common.order)
 
         def watch(number: int, most: int) -> None:
-            self._tools.ports.progress.notice(Searching(phase="seeds", most_left=most - number + 1))
+            self._tools.ports.progress.notice(Searching(phase=Phase.SEEDS, most_left=most - number + 1))
 
         suite, listings = find_order(wanted, lister.everything, framework=framework, watch=watch)
         self._notes.append(f"{suite.order} has the {len(wanted)} cases as wanted; {listings} orders were listed")
@@ -73,7 +71,7 @@ class _Bisection(BisectionState):
         self._record.unnamed.clear()  # the search names the phases of the runs from here on
         whole = chosen.memory.get(tuple(range(chosen.place)), ())
         seen = self._settings.wanted is not None or Reading.RED in whole
-        most_greens = max(_GREENS_OF_A_RED, len(whole)) if seen else 1
+        most_greens = max(GREENS_OF_A_RED, len(whole)) if seen else 1
         trust = Trust.CONCLUSIONS if steady else Trust.NOTHING
         plan = self._plan(recalled=sum(map(len, chosen.memory.values())))
         plan = replace(plan, most_greens=most_greens, trust=trust)
@@ -114,13 +112,13 @@ class _Bisection(BisectionState):
         for steady in (True, False):
             reduction = self._reduction
             red = None if reduction is None else _red_places(reduction)
-            if reduction is None or red is None or not self._has_time_for("commands"):
+            if reduction is None or red is None or not self._has_time_for(Phase.COMMANDS):
                 return None
             places = (*red, chosen.place)
             self._lines(prober, chosen, places, noisy=reduction.noisy)
             if not self._contradicted:
                 return places
-            if steady and not reduction.noisy and reduction.status is ReductionStatus.FOUND:
+            if steady and not reduction.noisy and reduction.status is BisectStatus.FOUND:
                 self._reduction = self._reduce(prober, chosen, steady=False)
         return None
 
@@ -147,7 +145,7 @@ class _Bisection(BisectionState):
 
     def _run_arms(self, prober: Prober, chosen: Chosen, places: Places) -> None:
         """Run the arms on the cases at these places, then the whole order."""
-        if not self._has_time_for("arms"):
+        if not self._has_time_for(Phase.ARMS):
             return
         cases = tuple(prober.suite.cases[place] for place in places)
         found = MinimalSet(prober=prober, cases=cases, signature=chosen.question.signature)
@@ -156,7 +154,7 @@ class _Bisection(BisectionState):
         settings = replace(self._common, victim=None, budget_seconds=left)
         attribute_set(settings, self._tools, found, self._take)
         for result in _green_arms(self._attribution):
-            if not self._has_time_for("confirm"):
+            if not self._has_time_for(Phase.CONFIRM):
                 return
             self._confirm(result, prober, chosen.question.signature)
 
@@ -167,7 +165,7 @@ class _Bisection(BisectionState):
     def _confirm(self, result: ArmResult, prober: Prober, wanted: Signature) -> None:
         run = prober.under(result.arm)
         known = frozenset(found for whole in self._record.whole for found in whole.reading.signatures)
-        signature = next((found for found in known if same_red(found, wanted)), wanted)
+        signature = as_seen(wanted, known)
         seen = sight(run.outcome, run.reading, signature=signature, known=known)
         self._confirmations = (*self._confirmations, Confirmation(arm=result.arm, run=run, sight=seen))
         self._save()
@@ -183,6 +181,6 @@ def _green_arms(report: AttributeReport | None) -> Iterator[ArmResult]:
 
 def _red_places(reduction: Reduction) -> Places | None:
     """Return the smallest red selection that is known, be the search at its end or not."""
-    if reduction.status is ReductionStatus.GREEN:
+    if reduction.status is BisectStatus.GREEN:
         return None
     return reduction.polluters if reduction.polluters or reduction.red_alone else reduction.known.red

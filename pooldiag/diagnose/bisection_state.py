@@ -6,18 +6,18 @@ from dataclasses import replace
 from pooldiag.attribution.signatures import same_red
 from pooldiag.diagnose.commands import next_of_bisect
 from pooldiag.diagnose.notes import notes_of_runs
-from pooldiag.diagnose.prober import Prober, ProbeRecord, Suite
+from pooldiag.diagnose.prober import Prober, ProbeRecord
 from pooldiag.diagnose.sessions import Diagnosis
 from pooldiag.diagnose.tools import Tools
 from pooldiag.diagnose.victim_choice import Chooser, Chosen
 from pooldiag.errors import BlockedError
-from pooldiag.model.bisections import BisectReport, BisectStatus, BothEnds, CheckedCommand, Confirmation, Found
+from pooldiag.model.bisections import BisectReport, BisectStatus, CheckedCommand, Confirmation, Found, Phase
 from pooldiag.model.events import Searching
 from pooldiag.model.readings import Reading, Signature
 from pooldiag.model.reports import AttributeReport
 from pooldiag.model.settings import BisectSettings
 from pooldiag.reduce.probe import BestKnown, SearchStep
-from pooldiag.reduce.result import Proof, Reduction, ReductionStatus
+from pooldiag.reduce.result import Reduction
 
 
 class BisectionState(Diagnosis[BisectReport]):
@@ -43,7 +43,7 @@ class BisectionState(Diagnosis[BisectReport]):
         """The victim; None as long as it is not known, or where the red is in no case."""
         return None if self._chosen is None or self._chosen.anywhere else self._chosen.victim.name
 
-    def _has_time_for(self, phase: str) -> bool:
+    def _has_time_for(self, phase: Phase) -> bool:
         """Say that the next runs are no longer of the search, and what for; or note that there is no time for them."""
         if self._is_late():
             self._notes.append("the time is spent: what follows a search was left out")
@@ -93,7 +93,7 @@ class BisectionState(Diagnosis[BisectReport]):
 
     def _status(self, *, partial: bool) -> BisectStatus:
         if self._reduction is not None:
-            status = BisectStatus(self._reduction.status.value)
+            status = self._reduction.status
             return BisectStatus.UNRESOLVED if status is BisectStatus.FOUND and self._open_end() else status
         red = any(run.reading.reading is Reading.RED for run in self._record.whole)
         is_open = partial or red or self._settings.wanted is not None
@@ -148,7 +148,7 @@ class BisectionState(Diagnosis[BisectReport]):
         chosen, prober = self._chosen, self._prober
         if chosen is None or prober is None:
             return Found()
-        suite, reduction = prober.suite, self._reduction or Reduction(status=ReductionStatus.UNRESOLVED)
+        suite, reduction = prober.suite, self._reduction or Reduction(status=BisectStatus.UNRESOLVED)
         return Found(
             victim=self._victim_name,
             named_by=chosen.named_by,
@@ -163,13 +163,6 @@ class BisectionState(Diagnosis[BisectReport]):
             red_alone=reduction.red_alone,
             noisy=reduction.noisy,
             confidence=reduction.confidence,
-            prefix_proof=_ends(reduction.prefix_proof, suite),
-            set_proof=_ends(reduction.set_proof, suite),
+            prefix_proof=suite.both_ends(reduction.prefix_proof),
+            set_proof=suite.both_ends(reduction.set_proof),
         )
-
-
-def _ends(proof: Proof | None, suite: Suite) -> BothEnds | None:
-    if proof is None:
-        return None
-    red, *green = (suite.tried(one.positions, one.counts) for one in (proof.red, *proof.green))
-    return BothEnds(red=red, green=tuple(green))

@@ -13,7 +13,7 @@ from pooldiag.model.runs import Ending, RunLimits, RunRequest
 from pooldiag.model.settings import AttributeSettings
 from pooldiag.model.words import nearest
 
-_LISTING_SECONDS = 120.0
+_LISTING_SECONDS = 120.0  # chosen: no case runs, but a suite may load its libraries before it lists
 _SLIP = 0.3  # how like a name another must be to be the one that was perhaps meant
 
 

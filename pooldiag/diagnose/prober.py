@@ -10,13 +10,14 @@ from pooldiag.diagnose.run_memory import RunPlan
 from pooldiag.diagnose.runner import Runner
 from pooldiag.errors import BlockedError, UsageError
 from pooldiag.model.arms import Arm
-from pooldiag.model.bisections import Probed, Tried
+from pooldiag.model.bisections import BothEnds, Phase, Probed, Tried
 from pooldiag.model.cases import Case, Listing, Order, Selection
 from pooldiag.model.outcomes import CaseStatus
 from pooldiag.model.readings import Reading, RunReading, Signature
 from pooldiag.model.reports import Run
 from pooldiag.model.runs import Ending
-from pooldiag.reduce.probe import Counts, Phase
+from pooldiag.reduce.probe import Counts
+from pooldiag.reduce.result import Proof
 
 Places = tuple[int, ...]
 """Cases by their place in the running order, from 0, ascending."""
@@ -37,6 +38,13 @@ class Suite:
     def tried(self, places: Places, counts: Counts) -> Tried:
         """Say how often the cases at these places read which way."""
         return Tried(cases=self.names(places), red=counts.red, green=counts.green, void=counts.void)
+
+    def both_ends(self, proof: Proof | None) -> BothEnds | None:
+        """Say the same of both ends of a claim."""
+        if proof is None:
+            return None
+        red, *green = (self.tried(one.positions, one.counts) for one in (proof.red, *proof.green))
+        return BothEnds(red=red, green=tuple(green))
 
 
 def suite_in(order: Order, lister: Lister) -> Suite:
@@ -92,12 +100,12 @@ class Prober:
     def whole(self) -> Run:
         """Run the whole order."""
         run = self.under(self.arm)
-        self._write_down(run, len(self.suite.cases), run.reading.reading)
         self.record.whole.append(run)
+        self._write_down(run, len(self.suite.cases), run.reading.reading)
         return run
 
     def under(self, arm: Arm) -> Run:
-        """Run the whole order under an arm; no step of the search."""
+        """Run the whole order under an arm; not a step of the search."""
         everything = tuple(range(len(self.suite.cases)))
         run = self._taken(self.runner.run(replace(self._plan(everything), arm=arm)))
         if run.outcome.completed.ending is Ending.EXITED:

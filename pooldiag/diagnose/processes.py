@@ -22,9 +22,10 @@ OUTPUT_WORD = "{out}"
 HERE = "."
 """The output folder of a line for people: where they type it."""
 
-_FIRST_TIMEOUT_SECONDS = 30 * 60.0
-_SHORTEST_TIMEOUT_SECONDS = 60.0
-_TIMEOUT_FACTOR = 10
+# Chosen. A limit that is too short makes a slow run a hang, one that is too long costs only the time of a real hang.
+_FIRST_TIMEOUT_SECONDS = 30 * 60.0  # where no run is known: whole suites take minutes
+_SHORTEST_TIMEOUT_SECONDS = 60.0  # ten times a run of milliseconds would not outlast a busy machine
+_TIMEOUT_FACTOR = 10  # an arm may be several times slower than the runs that the limit grew from
 
 
 class Processes:

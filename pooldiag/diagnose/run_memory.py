@@ -14,7 +14,8 @@ from pooldiag.model.outcomes import Outcome, Silence, SilenceKind
 from pooldiag.model.runs import Completed, Ending, Stream
 from pooldiag.model.settings import AttributeSettings
 
-_MOST_LOSSES = 3  # so often one and the same run may end with pooldiag until that is the run's own doing
+# So often one and the same run may end with pooldiag until that is the run's own doing; chosen: twice may be by hand.
+_MOST_LOSSES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

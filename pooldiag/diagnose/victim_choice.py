@@ -17,7 +17,11 @@ from pooldiag.model.settings import BisectSettings
 from pooldiag.reduce.search import SearchPlan
 from pooldiag.reduce.victims import search_victim
 
-_GREENS_OF_A_RED = 5  # of the whole order until it is believed to be green, where an earlier diagnosis saw it red
+GREENS_OF_A_RED = 5
+"""Greens of an order that was seen red once, here or by an earlier diagnosis, until it is believed to be green.
+
+Chosen: a red that shows in half of the runs is missed so once in 32 times, one that shows in 80 % once in 3,000.
+"""
 _MOST_ALONE = 8  # reds that are tried alone, until one of them is taken that is red in any company
 
 
@@ -76,7 +80,7 @@ class Chooser:
 
     def _run_whole(self, named: Case | None) -> None:
         """Run the whole order until the red in question shows, or often enough without it."""
-        least = 1 if self.settings.wanted is None else _GREENS_OF_A_RED
+        least = 1 if self.settings.wanted is None else GREENS_OF_A_RED
         for _ in range(max(self.settings.repeat, least)):
             run = self.prober.whole()
             if run.reading.reading is Reading.VOID:

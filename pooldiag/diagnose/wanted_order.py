@@ -11,7 +11,7 @@ from pooldiag.model.cases import Case, Listing, Order, OrderKind
 from pooldiag.model.words import listed
 
 _TRIES = 10  # times k!: of the orders of k cases that seeds give, one in e^10 = 22,000 is missed
-_MOST_LISTINGS = 10_000
+_MOST_LISTINGS = 10_000  # chosen: it limits from 7 cases on; a listing of 10 ms makes that 100 s
 
 
 def find_order(

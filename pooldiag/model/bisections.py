@@ -13,9 +13,25 @@ class BisectStatus(StrEnum):
     """How a bisection ended."""
 
     FOUND = "found"
-    GREEN = "green"
+    GREEN = "green"  # the victim was not red, neither in the order nor alone
     UNRESOLVED = "unresolved"
-    BLOCKED = "blocked"
+    BLOCKED = "blocked"  # a run that it needs stays void
+
+
+class Phase(StrEnum):
+    """What runs of a bisection are made for."""
+
+    SEEDS = "seeds"  # the orders of seeds are listed, until one is as wanted
+    BASELINE = "baseline"
+    SEARCH = "search"
+    CONFIRMATION = "confirmation"
+    COUNTERFACTUAL = "counterfactual"
+    PREFIX = "prefix"
+    CLEANERS = "cleaners"
+    NOISE = "noise"
+    COMMANDS = "commands"  # from here on what follows the search
+    ARMS = "arms"
+    CONFIRM = "confirm"
 
 
 class NamedBy(StrEnum):
@@ -58,7 +74,7 @@ class Probed:
     """One run of the search: what for, how many cases it selected, the victim among them, and how it read."""
 
     run: str
-    phase: str
+    phase: Phase
     cases: int
     reading: Reading
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # a framework says which case runs, and `--help` which frameworks there are: neither needs a report
     from pooldiag.model.arms import Arm
-    from pooldiag.model.bisections import BisectReport, OrdersReport, Probed
+    from pooldiag.model.bisections import BisectReport, OrdersReport, Phase, Probed
     from pooldiag.model.cases import Order
     from pooldiag.model.reports import AttributeReport
 
@@ -67,14 +67,12 @@ class RunEnded:
 class Searching:
     """A step of a bisection: before its first run, when a phase begins, and after each run of the search.
 
-    `phase` is a key, `counterfactual` say, which a view puts into words: those of the search, and `whole`, `arms`,
-    `confirm` and `commands` for what comes before and after it. `probed` is the run that just ended; None
-    when only a phase began. `runs` and `cases_run` are spent; `most_left`
+    `probed` is the run that just ended; None when only a phase began. `runs` and `cases_run` are spent; `most_left`
     runs are left at most, as far as the search can say. `red_with` is the fewest cases before the victim that were
     red, `green_with` the longest prefix below them that was green.
     """
 
-    phase: str
+    phase: "Phase"
     runs: int = 0
     cases_run: int = 0
     most_left: int | None = None

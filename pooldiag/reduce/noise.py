@@ -9,10 +9,11 @@ from bisect import bisect_left
 from functools import lru_cache
 from itertools import accumulate
 
+from pooldiag.model.bisections import Phase
 from pooldiag.model.readings import Reading
 from pooldiag.rates import greens_until
 from pooldiag.reduce.belief import Belief, best_share, channel_bits, single_belief
-from pooldiag.reduce.probe import Bench, BudgetSpentError, DisagreementError, Phase, Positions
+from pooldiag.reduce.probe import Bench, BudgetSpentError, DisagreementError, Positions
 
 # Where nothing else is said these are chosen; what they make together is measured, see `FLAKE_PRIOR`.
 _EARLIER_PRIOR = 0.05  # that an earlier case, too, makes the victim red by itself
@@ -62,7 +63,7 @@ def unsteady_polluter(bench: Bench, confidence: float) -> tuple[int, float] | No
         if belief.flake + belief.other >= max(confidence, HARDLY_ONE):
             return None
         telling = bench.everything if dry == _DRY else most_telling(belief)
-        asked = _doubted(bench, best, belief.rate, confidence) if proven else telling
+        asked = _proving_run(bench, best, belief.rate, confidence) if proven else telling
         reading = bench.clear_again(asked)
         dry = 0 if reading is Reading.RED or asked == bench.everything else dry + 1
         greens = 0 if reading is Reading.RED else greens + 1
@@ -103,7 +104,7 @@ def most_telling(belief: Belief) -> Positions:
     return tuple(range(start, stop))
 
 
-def _doubted(bench: Bench, best: int, rate: float, confidence: float) -> Positions:
+def _proving_run(bench: Bench, best: int, rate: float, confidence: float) -> Positions:
     """Return the run that tells the polluter from a flake best; those that prove the prefix come first."""
     runs = held = 0
     for positions, counts in bench.observed():

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
+from pooldiag.model.bisections import Phase
 from pooldiag.model.readings import Reading
 from pooldiag.reduce.prefix import boundary
-from pooldiag.reduce.probe import Bench, Phase, Positions, Trust, without
+from pooldiag.reduce.probe import Bench, Positions, Trust, without
 
-_LEAST_MISSES = 3
+_LEAST_MISSES = 3  # each halves what is left, so the check runs an eighth of the suspects
 _UNCHECKED_BITS = 4  # a check runs no more than about 2**4 cases, or an eighth of them
 
 

@@ -3,10 +3,11 @@
 import math
 from collections.abc import Callable, Sequence
 
+from pooldiag.model.bisections import Phase
 from pooldiag.model.readings import Reading
-from pooldiag.reduce.probe import Bench, Phase, ProbeVoidError, first_cases
+from pooldiag.reduce.probe import Bench, ProbeVoidError, first_cases
 
-_DETOURS = 4  # cuts that are tried where one is void
+_DETOURS = 4  # cuts that are tried where one is void; chosen: two on each side, each of them `VOID_TRIES` runs
 
 
 def boundary(read: Callable[[int], Reading], *, green: int, red: int, weights: Sequence[float] | None = None) -> int:

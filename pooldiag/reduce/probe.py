@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from pooldiag.errors import BlockedError, ExitCode, PooldiagError
+from pooldiag.model.bisections import Phase
 from pooldiag.model.readings import Reading
 from pooldiag.model.words import count
 
@@ -24,19 +25,10 @@ Probe: TypeAlias = Callable[[Positions], Reading]
 """Runs the cases at these positions, then the victim, and returns how the run reads."""
 
 VOID_TRIES = 2
-"""A selection that is void so often is not asked again."""
+"""A selection that is void so often is not asked again.
 
-
-class Phase(StrEnum):
-    """What a run is made for."""
-
-    BASELINE = "baseline"
-    SEARCH = "search"
-    CONFIRMATION = "confirmation"
-    COUNTERFACTUAL = "counterfactual"
-    PREFIX = "prefix"
-    CLEANERS = "cleaners"
-    NOISE = "noise"
+Chosen: once may be an accident of the machine; each further try is a run for every selection that can never be read.
+"""
 
 
 class Trust(StrEnum):
@@ -113,7 +105,10 @@ class BestKnown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchStep:
-    """Told after every run. `most_left` is for one polluter and steady readings; it grows when that proves wrong."""
+    """Where a search is after each of its runs.
+
+    `most_left` is for one polluter and steady readings; it grows when that proves wrong.
+    """
 
     phase: Phase
     positions: Positions

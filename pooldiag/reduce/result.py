@@ -2,18 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 
+from pooldiag.model.bisections import BisectStatus
 from pooldiag.reduce.probe import Bench, BestKnown, Counts, Positions
-
-
-class ReductionStatus(StrEnum):
-    """How a reduction ended."""
-
-    FOUND = "found"
-    GREEN = "green"  # the victim was not red, neither in the order nor alone
-    UNRESOLVED = "unresolved"
-    BLOCKED = "blocked"  # a run that it needs stays void
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +37,7 @@ class Reduction:
     It is the smallest such k only when `cleaning` is None: with cleaners redness is not monotone.
     """
 
-    status: ReductionStatus
+    status: BisectStatus
     reason: str | None = None  # in words, what is not established and why
     prefix: int | None = None
     polluters: Positions = ()

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from pooldiag.model.bisections import BisectStatus, Phase
 from pooldiag.model.readings import Reading
 from pooldiag.reduce.belief import set_confidence, single_belief
 from pooldiag.reduce.noise import (
@@ -20,7 +21,6 @@ from pooldiag.reduce.probe import (
     BudgetSpentError,
     DisagreementError,
     Memory,
-    Phase,
     Positions,
     Probe,
     ProbeVoidError,
@@ -31,7 +31,7 @@ from pooldiag.reduce.probe import (
     nobody,
     without,
 )
-from pooldiag.reduce.result import Proof, Reduction, ReductionStatus
+from pooldiag.reduce.result import Proof, Reduction
 
 DEFAULT_CONFIDENCE = 0.80
 """How seldom a flake, whatever its rate, is taken for a polluter: about as seldom as this says, see `FLAKE_PRIOR`.
@@ -80,16 +80,34 @@ def reduce_order(
     `watch` is called after each run. Void runs and a spent budget end it with the best so far; what the probe raises
     goes through.
     """
-    kept = {} if memory is None else memory
-    bench = Bench(probe=probe, length=length, memory=kept, limits=plan.limits, watch=watch)
-    search = _OrderSearch(bench=bench, plan=plan)
-    try:
-        search.run()
-    except BudgetSpentError as spent:
-        search.answer = replace(search.answer, status=ReductionStatus.UNRESOLVED, reason=spent.problem)
-    except ProbeVoidError as void:
-        search.answer = replace(search.answer, status=ReductionStatus.BLOCKED, reason=void.problem)
+    search = _OrderSearch(bench=bench_for(probe, length, plan=plan, memory=memory, watch=watch), plan=plan)
+    if (early := ended_early(search.run)) is not None:
+        search.answer = replace(search.answer, status=early[0], reason=early[1])
     return search.finished()
+
+
+def bench_for(
+    probe: Probe,
+    length: int,
+    *,
+    plan: SearchPlan,
+    memory: Memory | None,
+    watch: Callable[[SearchStep], None] = nobody,
+) -> Bench:
+    """Return where a search as planned makes its runs; without a memory it begins with an empty one."""
+    kept = {} if memory is None else memory
+    return Bench(probe=probe, length=length, memory=kept, limits=plan.limits, watch=watch)
+
+
+def ended_early(search: Callable[[], None]) -> tuple[BisectStatus, str] | None:
+    """Search; return how it ended and why where it came to no end of its own, None where it did."""
+    try:
+        search()
+    except BudgetSpentError as spent:
+        return BisectStatus.UNRESOLVED, spent.problem
+    except ProbeVoidError as void:
+        return BisectStatus.BLOCKED, void.problem
+    return None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -98,7 +116,7 @@ class _OrderSearch:
 
     bench: Bench
     plan: SearchPlan
-    answer: Reduction = Reduction(status=ReductionStatus.UNRESOLVED)
+    answer: Reduction = Reduction(status=BisectStatus.UNRESOLVED)
 
     def run(self) -> None:
         """Take both baselines, then go where they lead."""
@@ -114,7 +132,7 @@ class _OrderSearch:
             self._unsteadily()
         else:
             self.answer = replace(
-                self.answer, status=ReductionStatus.GREEN, reason="the victim is green after all cases, and alone"
+                self.answer, status=BisectStatus.GREEN, reason="the victim is green after all cases, and alone"
             )
 
     def finished(self) -> Reduction:
@@ -168,7 +186,7 @@ class _OrderSearch:
         if confidence < self._needed(self.answer.sets):
             return False
         self.answer = replace(
-            self.answer, status=ReductionStatus.FOUND, confidence=confidence, set_proof=self._set_proof(found)
+            self.answer, status=BisectStatus.FOUND, confidence=confidence, set_proof=self._set_proof(found)
         )
         return True
 
@@ -209,7 +227,7 @@ class _OrderSearch:
         """Let a posterior choose the runs; when one polluter does not explain them, repeat every green."""
         bench = self.bench
         bench.doubt_readings()
-        self.answer = Reduction(status=ReductionStatus.UNRESOLVED, noisy=True)
+        self.answer = Reduction(status=BisectStatus.UNRESOLVED, noisy=True)
         found = unsteady_polluter(bench, self.plan.confidence)
         if bench.counts(()).red:
             self._note_red_alone()
@@ -228,7 +246,7 @@ class _OrderSearch:
             return False
         sure = min(confidence, prefix_confidence(rate, bench.counts(shorter).green))
         self.answer = replace(
-            self.answer, status=ReductionStatus.FOUND, confidence=sure, set_proof=self._set_proof((polluter,))
+            self.answer, status=BisectStatus.FOUND, confidence=sure, set_proof=self._set_proof((polluter,))
         )
         self._note_prefix(polluter + 1)
         return True
@@ -245,7 +263,7 @@ class _OrderSearch:
         found = minimal_set(SetQuestion(bench=bench), bench.everything)
         self._note_set(found)
         self._prefix(found)
-        self.answer = replace(self.answer, status=ReductionStatus.FOUND, confidence=confidence)
+        self.answer = replace(self.answer, status=BisectStatus.FOUND, confidence=confidence)
 
     def _rate(self) -> float:
         """Estimate the red rate of the whole order from the runs up to its third red (Haldane 1945, Nature 155:49)."""
@@ -263,7 +281,7 @@ class _OrderSearch:
     def _note_red_alone(self) -> None:
         self.answer = replace(
             self.answer,
-            status=ReductionStatus.FOUND,
+            status=BisectStatus.FOUND,
             prefix=0,
             red_alone=True,
             confidence=1.0,

@@ -8,21 +8,20 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
+from pooldiag.model.bisections import BisectStatus
 from pooldiag.reduce.belief import Belief, best_share, channel_bits, single_belief
 from pooldiag.reduce.noise import HARDLY_ONE
 from pooldiag.reduce.prefix import boundary
 from pooldiag.reduce.probe import (
     Bench,
-    BudgetSpentError,
     DisagreementError,
     Memory,
     Positions,
     Probe,
-    ProbeVoidError,
     first_cases,
 )
-from pooldiag.reduce.result import Proof, ReductionStatus
-from pooldiag.reduce.search import SearchPlan
+from pooldiag.reduce.result import Proof
+from pooldiag.reduce.search import SearchPlan, bench_for, ended_early
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +32,7 @@ class Victim:
     `status` is found.
     """
 
-    status: ReductionStatus
+    status: BisectStatus
     size: int | None = None
     reason: str | None = None  # in words, what is not established and why
     noisy: bool = False
@@ -47,15 +46,9 @@ def search_victim(probe: Probe, length: int, *, plan: SearchPlan, memory: Memory
     The probe runs just the cases at the positions, which are always the first so many. Memory, void runs and a spent
     budget are as in `reduce_order`.
     """
-    kept = {} if memory is None else memory
-    search = _VictimSearch(bench=Bench(probe=probe, length=length, memory=kept, limits=plan.limits), plan=plan)
-    try:
-        search.run()
-    except BudgetSpentError as spent:
-        return replace(search.answer, status=ReductionStatus.UNRESOLVED, reason=spent.problem)
-    except ProbeVoidError as void:
-        return replace(search.answer, status=ReductionStatus.BLOCKED, reason=void.problem)
-    return search.answer
+    search = _VictimSearch(bench=bench_for(probe, length, plan=plan, memory=memory), plan=plan)
+    early = ended_early(search.run)
+    return search.answer if early is None else replace(search.answer, status=early[0], reason=early[1])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -64,12 +57,12 @@ class _VictimSearch:
 
     bench: Bench
     plan: SearchPlan
-    answer: Victim = Victim(status=ReductionStatus.UNRESOLVED)
+    answer: Victim = Victim(status=BisectStatus.UNRESOLVED)
 
     def run(self) -> None:
         """Bisect; then let a posterior choose the runs, until it is sure."""
         if not self.bench.turns_red(self.bench.everything, self.plan.most_greens):
-            self.answer = replace(self.answer, status=ReductionStatus.GREEN, reason="all cases together are green")
+            self.answer = replace(self.answer, status=BisectStatus.GREEN, reason="all cases together are green")
             return
         try:
             self._plainly()
@@ -109,7 +102,7 @@ class _VictimSearch:
     def _note(self, size: int, confidence: float) -> None:
         self.answer = replace(
             self.answer,
-            status=ReductionStatus.FOUND,
+            status=BisectStatus.FOUND,
             size=size,
             confidence=confidence,
             proof=Proof.on(self.bench, first_cases(size), [first_cases(size - 1)] if size > 1 else []),
@@ -120,14 +113,14 @@ def _telling(bench: Bench, belief: Belief) -> Positions:
     """Return the beginning that tells most about which case it is; where one is likely, an end of it."""
     mass, best, target = sum(belief.singles), belief.best, best_share(belief.rate)
     if belief.singles[best] >= target * mass:
-        return _doubted(bench, best, target)
+        return _end_to_run(bench, best, target)
     sums = [0.0, *accumulate(share / mass for share in belief.singles)]
     near = bisect_left(sums, target, lo=1, hi=bench.length)
     cuts = [size for size in (near - 1, near) if size >= 1]
     return first_cases(max(cuts, key=lambda size: channel_bits(sums[size], belief.rate)))
 
 
-def _doubted(bench: Bench, best: int, target: float) -> Positions:
+def _end_to_run(bench: Bench, best: int, target: float) -> Positions:
     """Return the end that was run less often than tells most; the shorter one stands for every run without it."""
     tries = [(len(positions), counts.red + counts.green) for positions, counts in bench.observed()]
     held = sum(count for size, count in tries if size > best)

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from pooldiag.cli.target.live import LiveView, PlainView, QuietView, view_for
 from pooldiag.model.arms import Role
-from pooldiag.model.bisections import Probed
+from pooldiag.model.bisections import Phase, Probed
 from pooldiag.model.events import (
     CaseStarted,
     Event,
@@ -34,12 +34,12 @@ STARTED = RunStarted(run="03", number=3, arm=arm(Role.BYPASS), cases=13)
 CASE = CaseStarted(name=NAMES[4], number=5)
 PROBE = RunStarted(run="05-search", number=5, arm=arm(Role.BASELINE), cases=7)
 SEARCH = Searching(
-    phase="search",
+    phase=Phase.SEARCH,
     runs=5,
     cases_run=41,
     most_left=4,
     victim=CRASHING,
-    probed=Probed(run="05-search", phase="search", cases=7, reading=Reading.GREEN),
+    probed=Probed(run="05-search", phase=Phase.SEARCH, cases=7, reading=Reading.GREEN),
     red_with=12,
     green_with=6,
 )
@@ -275,15 +275,15 @@ def test_a_terminal_shows_which_order_runs() -> None:
 def test_a_hostile_victim_reaches_no_terminal() -> None:
     screen = Screen()
     with LiveView(screen.console()) as view:
-        view.notice(replace(SEARCH, victim=f"\x1b]0;owned\x07{HOSTILE}", phase="\x1b[2Jsearch"))
-        assert screen.sees("victim: \\x1b]0;owned\\x07[red]x[/red]", "\\x1b[2Jsearch: 5 runs done")
+        view.notice(replace(SEARCH, victim=f"\x1b]0;owned\x07{HOSTILE}"))
+        assert screen.sees("victim: \\x1b]0;owned\\x07[red]x[/red]", "search for the polluters: 5 runs done")
     assert "owned\x07" not in screen.stream.getvalue()
 
 
 def test_elsewhere_each_run_of_a_search_is_one_line_below_its_phase() -> None:
     begun = replace(SEARCH, probed=None, red_with=None, green_with=None)
     again = replace(SEARCH, runs=6, most_left=None)
-    end = replace(SEARCH, phase="prefix", runs=7, most_left=1)
+    end = replace(SEARCH, phase=Phase.PREFIX, runs=7, most_left=1)
     lines = plain(begun, SEARCH, again, end, Reported(report=BISECTIONS["bisect-found"]))
     assert lines[:5] == [
         "search for the polluters",
@@ -298,9 +298,9 @@ def test_elsewhere_each_run_of_a_search_is_one_line_below_its_phase() -> None:
 def test_elsewhere_a_run_that_was_told_as_a_probe_is_not_told_again() -> None:
     whole = BISECTIONS["bisect-partial"]
     assert whole.whole is not None
-    probed = Probed(run=whole.whole.id, phase="whole", cases=13, reading=Reading.RED)
-    lines = plain(Searching(phase="whole", runs=1, probed=probed), Reported(report=whole))
-    assert lines == ["the whole order", "run 01: 13 cases run, red; 1 run done"]
+    probed = Probed(run=whole.whole.id, phase=Phase.BASELINE, cases=13, reading=Reading.RED)
+    lines = plain(Searching(phase=Phase.BASELINE, runs=1, probed=probed), Reported(report=whole))
+    assert lines == ["all of them, and the victim alone", "run 01: 13 cases run, red; 1 run done"]
 
 
 def test_elsewhere_each_order_is_one_line_and_its_run_another() -> None:

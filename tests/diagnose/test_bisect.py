@@ -7,7 +7,7 @@ import pytest
 
 from pooldiag.errors import UsageError
 from pooldiag.model.arms import Role
-from pooldiag.model.bisections import BisectReport, BisectStatus, NamedBy
+from pooldiag.model.bisections import BisectReport, BisectStatus, NamedBy, Phase
 from pooldiag.model.readings import SignatureKind
 from pooldiag.model.runs import Ending
 from pooldiag.model.settings import OutputSpec
@@ -34,7 +34,7 @@ def test_one_polluter_is_found_within_the_bounds_of_runs_and_cases(cases: int, p
     assert report.status is FOUND
     assert (found.victim, found.position) == (name(cases), cases)
     assert (found.prefix, found.polluters) == (polluter, names(polluter))
-    proof = [one for one in report.probed if one.phase == "prefix"]
+    proof = [one for one in report.probed if one.phase is Phase.PREFIX]
     assert report.runs - len(proof) <= ceil(log2(before)) + 4
     assert len(proof) <= 2
     assert report.cases_run - sum(one.cases for one in proof) <= 2 * cases + log2(before) + 5
@@ -155,6 +155,16 @@ def test_cases_after_the_victim_run_once_and_never_again() -> None:
     assert all(run[-1] == name(10) for run in others)
     endings = {outcome.completed.ending for _, outcome in world.memo.finished_runs if outcome.arm.arguments == ()}
     assert endings == {Ending.EXITED, Ending.ENOUGH}  # the whole order to its end, all others to the verdict
+
+
+def test_the_report_after_each_run_of_the_whole_order_has_that_run() -> None:
+    kept: list[BisectReport] = []
+    bisect_in(World(PlayedSuite(cases=5, polluters="2")), keep=kept.append)
+    first = kept[0]
+    assert (first.session.partial, first.runs) == (True, 1)
+    assert first.whole is not None
+    assert first.whole.id == first.probed[0].run
+    assert [other.case for other in first.others] == [*names(5)]
 
 
 def test_a_budget_of_runs_ends_with_the_best_so_far() -> None:

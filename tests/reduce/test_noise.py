@@ -7,13 +7,14 @@ from random import Random
 
 import pytest
 
+from pooldiag.model.bisections import BisectStatus
 from pooldiag.model.readings import Reading
 from pooldiag.reduce.probe import Positions, SearchLimits, SearchStep
-from pooldiag.reduce.result import Reduction, ReductionStatus
+from pooldiag.reduce.result import Reduction
 from pooldiag.reduce.search import DEFAULT_CONFIDENCE, SearchPlan, reduce_order
 from tests.reduce.suites import Suite
 
-FOUND = ReductionStatus.FOUND
+FOUND = BisectStatus.FOUND
 FLAKES = [(0.2, 0.8), (0.4, 0.8), (0.2, 0.95), (0.4, 0.95), (0.7, 0.95)]  # how often red, and what is asked for
 
 
@@ -140,7 +141,7 @@ def test_two_needed_now_and_then_are_found(rate: float, count: int) -> None:
 def test_what_stays_undecided_within_the_budget_is_told() -> None:
     target = Suite(99, (frozenset({50}),), rate=0.1, random=Random(3))
     answer = reduce_order(target, 99, plan=SearchPlan(most_greens=60, limits=SearchLimits(max_runs=70)))
-    assert answer.status is ReductionStatus.UNRESOLVED
+    assert answer.status is BisectStatus.UNRESOLVED
     assert answer.noisy
     assert answer.known.red is not None
     assert 50 in answer.known.red
@@ -155,7 +156,7 @@ def test_a_target_that_stays_void_blocks_a_search_in_noise() -> None:
         return Reading.VOID
 
     answer = reduce_order(probe, 40, plan=SearchPlan(most_greens=20))
-    assert (answer.status, answer.polluters) == (ReductionStatus.BLOCKED, ())
+    assert (answer.status, answer.polluters) == (BisectStatus.BLOCKED, ())
 
 
 def test_what_is_found_in_noise_has_its_proofs() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pooldiag.model.bisections import Phase
 from pooldiag.model.readings import Reading
 from pooldiag.reduce.probe import (
     Bench,
@@ -10,7 +11,6 @@ from pooldiag.reduce.probe import (
     Counts,
     DisagreementError,
     Memory,
-    Phase,
     ProbeVoidError,
     SearchLimits,
     SearchStep,

@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pooldiag.model.bisections import BisectStatus, Phase
 from pooldiag.model.readings import Reading
-from pooldiag.reduce.probe import Memory, Phase, Positions, SearchLimits, SearchStep
-from pooldiag.reduce.result import Proof, Reduction, ReductionStatus
+from pooldiag.reduce.probe import Memory, Positions, SearchLimits, SearchStep
+from pooldiag.reduce.result import Proof, Reduction
 from pooldiag.reduce.search import DEFAULT_CONFIDENCE, SearchPlan, reduce_order
 from tests.reduce.suites import Suite, most_runs, suite
 
 RED, GREEN, VOID = Reading.RED, Reading.GREEN, Reading.VOID
-FOUND = ReductionStatus.FOUND
+FOUND = BisectStatus.FOUND
 
 
 def the(proof: Proof | None) -> Proof:
@@ -60,12 +61,12 @@ def test_the_runs_are_told_by_what_they_were_made_for() -> None:
 
 def test_a_suite_that_is_green_is_told_after_two_runs() -> None:
     answer = reduce_order(suite(30), 30)
-    assert (answer.status, answer.runs, answer.prefix) == (ReductionStatus.GREEN, 2, None)
+    assert (answer.status, answer.runs, answer.prefix) == (BisectStatus.GREEN, 2, None)
 
 
 def test_a_red_that_was_seen_is_looked_for_again() -> None:
     answer = reduce_order(suite(30), 30, plan=SearchPlan(most_greens=5))
-    assert (answer.status, answer.runs) == (ReductionStatus.GREEN, 6)
+    assert (answer.status, answer.runs) == (BisectStatus.GREEN, 6)
 
 
 def test_a_victim_that_is_red_alone_has_prefix_0_after_two_runs() -> None:
@@ -76,7 +77,7 @@ def test_a_victim_that_is_red_alone_has_prefix_0_after_two_runs() -> None:
 
 
 def test_a_suite_of_the_victim_alone_is_red_or_green() -> None:
-    assert reduce_order(suite(0), 0).status is ReductionStatus.GREEN
+    assert reduce_order(suite(0), 0).status is BisectStatus.GREEN
     assert reduce_order(suite(0, ()), 0).prefix == 0
 
 
@@ -90,7 +91,7 @@ def test_a_brittle_victim_gets_its_state_setters(length: int, data: st.DataObjec
 
 def test_an_order_whose_cleaner_hides_the_polluter_is_green() -> None:
     target = Suite(99, (frozenset({60}),), cleaners=frozenset({70}))
-    assert reduce_order(target, 99).status is ReductionStatus.GREEN
+    assert reduce_order(target, 99).status is BisectStatus.GREEN
 
 
 @given(st.integers(3, 40), st.data())
@@ -99,7 +100,7 @@ def test_with_cleaners_all_that_is_said_is_true(length: int, data: st.DataObject
     sets = data.draw(st.lists(st.frozensets(places, min_size=1, max_size=2), min_size=1, max_size=3))
     target = Suite(length, tuple(sets), cleaners=data.draw(st.frozensets(places, max_size=3)))
     answer = reduce_order(target, length)
-    if answer.status is ReductionStatus.GREEN:
+    if answer.status is BisectStatus.GREEN:
         assert not target.red(tuple(range(length)))
         return
     assert answer.status is FOUND
@@ -171,7 +172,7 @@ def test_every_independent_set_is_found_when_asked_for(every_set: bool) -> None:
 @pytest.mark.parametrize("positions", [tuple(range(40)), ()])
 def test_a_void_baseline_blocks(positions: Positions) -> None:
     answer = reduce_order(suite(40, {3}), 40, memory={positions: (VOID, VOID)})
-    assert answer.status is ReductionStatus.BLOCKED
+    assert answer.status is BisectStatus.BLOCKED
     assert answer.reason is not None
     assert (answer.prefix, answer.polluters) == (None, ())
 
@@ -230,7 +231,7 @@ def test_a_spent_budget_keeps_the_best_so_far(runs: int) -> None:
     assert len(target.ran) <= runs
     whole = reduce_order(suite(99, {40}), 99)
     if runs < whole.runs:
-        assert answer.status is ReductionStatus.UNRESOLVED
+        assert answer.status is BisectStatus.UNRESOLVED
         assert "spent" in str(answer.reason)
     if runs:
         assert answer.known.red is not None
@@ -298,5 +299,5 @@ def test_progress_is_told_after_each_run_and_promises_no_less_than_it_takes() ->
 
 def test_a_red_that_hardly_ever_shows_again_is_given_up_in_the_end() -> None:
     answer = reduce_order(lambda _: Reading.GREEN, 12, memory={tuple(range(12)): (Reading.RED,)})
-    assert answer.status is not ReductionStatus.FOUND
+    assert answer.status is not BisectStatus.FOUND
     assert answer.runs <= 250

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pooldiag.model.bisections import BisectStatus
 from pooldiag.model.readings import Reading
 from pooldiag.reduce.probe import Memory, Positions, SearchLimits
-from pooldiag.reduce.result import ReductionStatus
 from pooldiag.reduce.search import SearchPlan
 from pooldiag.reduce.victims import Victim, search_victim
 
@@ -50,7 +50,7 @@ def test_any_victim_is_found_and_proven(length: int, data: st.DataObject) -> Non
     size = data.draw(st.integers(1, length))
     order = Beginnings(size)
     answer = search_victim(order, length, plan=PLAN)
-    assert (answer.status, answer.size, answer.noisy) == (ReductionStatus.FOUND, size, False)
+    assert (answer.status, answer.size, answer.noisy) == (BisectStatus.FOUND, size, False)
     assert min(order.ran) >= 1
     assert len(order.ran) <= 1 + (length - 1).bit_length() + 5
     assert answer.proof is not None
@@ -71,14 +71,14 @@ def test_a_void_cut_is_stepped_around() -> None:
 
 def test_a_victim_among_voids_is_not_guessed() -> None:
     answer = search_victim(Beginnings(void=frozenset(range(3, 13))), 40, plan=PLAN)
-    assert (answer.status, answer.size) == (ReductionStatus.BLOCKED, None)
+    assert (answer.status, answer.size) == (BisectStatus.BLOCKED, None)
     assert "say nothing" in str(answer.reason)
 
 
 def test_an_order_that_stays_green_has_no_victim() -> None:
     order = Beginnings(41)
     answer = search_victim(order, 40, plan=SearchPlan(most_greens=3))
-    assert (answer.status, answer.size, order.ran) == (ReductionStatus.GREEN, None, [40] * 3)
+    assert (answer.status, answer.size, order.ran) == (BisectStatus.GREEN, None, [40] * 3)
 
 
 @pytest.mark.parametrize(("count", "slack"), [(12, 1), pytest.param(60, 4, marks=pytest.mark.slow)])
@@ -107,7 +107,7 @@ def test_a_first_case_that_is_red_at_times_is_not_told_from_a_flake() -> None:
 def test_a_spent_budget_is_undecided() -> None:
     order = Beginnings()
     answer = search_victim(order, 40, plan=SearchPlan(limits=SearchLimits(max_runs=4)))
-    assert (answer.status, answer.size, len(order.ran), order.ran[2]) == (ReductionStatus.UNRESOLVED, None, 4, 10)
+    assert (answer.status, answer.size, len(order.ran), order.ran[2]) == (BisectStatus.UNRESOLVED, None, 4, 10)
 
 
 @given(st.integers(0, 15))

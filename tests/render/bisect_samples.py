@@ -15,6 +15,7 @@ from pooldiag.model.bisections import (
     NamedBy,
     OrderResult,
     OrdersReport,
+    Phase,
     Probed,
     ShortestPrefix,
     Tried,
@@ -70,7 +71,7 @@ def tried(*cases: str, red: int = 0, green: int = 0, void: int = 0) -> Tried:
     return Tried(cases=cases, red=red, green=green, void=void)
 
 
-def probes(*steps: tuple[str, int, Reading]) -> tuple[Probed, ...]:
+def probes(*steps: tuple[Phase, int, Reading]) -> tuple[Probed, ...]:
     """One run a step: what it was for, the cases it ran, and how it read."""
     return tuple(
         Probed(run=f"{number:02d}-{phase}", phase=phase, cases=cases, reading=reading)
@@ -150,13 +151,13 @@ def polluted() -> BisectReport:
         runs=7,
         cases_run=25,
         probed=probes(
-            ("whole", 13, red),
-            ("baseline", 4, red),
-            ("baseline", 1, gone),
-            ("search", 2, red),
-            ("confirmation", 2, red),
-            ("prefix", 4, red),
-            ("prefix", 3, gone),
+            (Phase.BASELINE, 13, red),
+            (Phase.BASELINE, 4, red),
+            (Phase.BASELINE, 1, gone),
+            (Phase.SEARCH, 2, red),
+            (Phase.CONFIRMATION, 2, red),
+            (Phase.PREFIX, 4, red),
+            (Phase.PREFIX, 3, gone),
         ),
         whole=alike(in_order(crash("01", Role.BASELINE), SHUFFLED)),
         attribution=on_the_minimal_set("loud", POLLUTER, CRASHING),
@@ -256,7 +257,7 @@ def noisy() -> BisectReport:
         confidence=0.8346,
         set_proof=BothEnds(red=tried(*suspects, red=2, green=5, void=1), green=(tried(green=6),)),
     )
-    chance = tuple(("noise", 4, Reading.RED if number % 3 else Reading.GREEN) for number in range(14))
+    chance = tuple((Phase.NOISE, 4, Reading.RED if number % 3 else Reading.GREEN) for number in range(14))
     return replace(
         base(BisectStatus.UNRESOLVED, found),
         reason="32 runs are spent, and chance still explains what they showed",
@@ -264,7 +265,7 @@ def noisy() -> BisectReport:
         green_with=0,
         runs=32,
         cases_run=117,
-        probed=probes(("whole", 13, Reading.RED), *chance),
+        probed=probes((Phase.BASELINE, 13, Reading.RED), *chance),
         whole=in_order(crash("01", Role.BASELINE), SHUFFLED),
         next=NextCommand(line="pooldiag bisect --max-runs=96 build/blind/test_forward", purpose="more runs"),
     )

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from pooldiag.model.arms import Role
 from pooldiag.model.attributions import Status
-from pooldiag.model.bisections import BisectReport, BisectStatus, Found, NamedBy
+from pooldiag.model.bisections import BisectReport, BisectStatus, Found, NamedBy, Phase
 from pooldiag.model.readings import Sight
-from pooldiag.render import Page, render
+from pooldiag.render import Page, phase, render
 from tests.render.attribute_samples import NAMES, changed, green
 from tests.render.bisect_samples import BISECTIONS, POLLUTER, confirmed, tried
 from tests.render.samples import plain
@@ -18,6 +18,10 @@ def shown(report: BisectReport, width: int = 80) -> str:
 
 def in_one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def test_every_phase_of_a_search_has_words_of_its_own() -> None:
+    assert len({phase(one) for one in Phase}) == len(Phase)
 
 
 def test_a_selection_that_proves_two_things_is_told_once() -> None:
@@ -68,7 +72,7 @@ def test_what_was_spent_has_its_denominators() -> None:
     text = in_one_line(plain("bisect-cleaners", 80))
     assert "21 for the search, 6 for the arms, 3 of the whole order, in 1.27 s" in text
     assert "141 cases run, 10.8 times the 13 of the order; 8/21 runs recalled; 3 runs beside it not needed" in text
-    assert "runs by purpose: 1 whole, 2 baseline, 1 search, 1 confirmation, 2 prefix" in plain("bisect-found", 140)
+    assert "runs by purpose: 3 baseline, 1 search, 1 confirmation, 2 prefix" in plain("bisect-found", 140)
 
 
 def test_confidence_is_printed_where_runs_disagreed_and_never_rounded_up() -> None:

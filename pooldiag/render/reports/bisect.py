@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pooldiag.model.attributions import Status
-from pooldiag.model.bisections import BisectReport, BisectStatus, BothEnds, CheckedCommand, Found, NamedBy, Tried
+from pooldiag.model.bisections import BisectReport, BisectStatus, BothEnds, CheckedCommand, Found, NamedBy, Phase, Tried
 from pooldiag.model.outcomes import CaseStatus
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import Blockage, Run
@@ -21,17 +21,17 @@ AS_IT_IS = "as it is"
 ALONE = "the victim alone"
 
 _PHASES = {
-    "whole": "the whole order",
-    "baseline": "all of them, and the victim alone",
-    "search": "search for the polluters",
-    "confirmation": "the polluters and the victim alone",
-    "counterfactual": "each polluter left out",
-    "prefix": "both ends of the prefix",
-    "cleaners": "search for what turns it green",
-    "noise": "once more, against chance",
-    "arms": "the arms on the minimal set",
-    "confirm": "the arms on the whole order",
-    "commands": "the commands, as they are printed",
+    Phase.SEEDS: "search for a seed that gives the wanted order",
+    Phase.BASELINE: "all of them, and the victim alone",
+    Phase.SEARCH: "search for the polluters",
+    Phase.CONFIRMATION: "the polluters and the victim alone",
+    Phase.COUNTERFACTUAL: "each polluter left out",
+    Phase.PREFIX: "both ends of the prefix",
+    Phase.CLEANERS: "search for what turns it green",
+    Phase.NOISE: "once more, against chance",
+    Phase.ARMS: "the arms on the minimal set",
+    Phase.CONFIRM: "the arms on the whole order",
+    Phase.COMMANDS: "the commands, as they are printed",
 }
 _NAMED_BY = {
     NamedBy.STREAM: "named by the report of a red run",
@@ -103,9 +103,9 @@ def _whole_row(arm: str, run: Run, sight: Sight | None) -> Row:
     return Cell(arm), words.reading_cell(words.look(run, sight)), *map(Cell, numbers)
 
 
-def phase(key: str) -> str:
+def phase(key: Phase) -> str:
     """Say what a run of the search is for."""
-    return _PHASES.get(key, key)
+    return _PHASES[key]
 
 
 def _answer(report: BisectReport) -> Answer:

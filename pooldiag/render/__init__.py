@@ -11,7 +11,7 @@ from pooldiag.render._page import Page
 
 if TYPE_CHECKING:
     from pooldiag.model.counts import Census
-    from pooldiag.render._facts import Report, RunReport, runs_of
+    from pooldiag.render._facts import Report, runs_of
     from pooldiag.render._run_json import JsonReports
     from pooldiag.render.blocks import Blocks
     from pooldiag.render.reports._run_words import assertions, cases, duration, rate, result, run_line, seconds
@@ -58,7 +58,7 @@ def picture_file(census: "Census", suffix: str) -> bytes:
 
 
 __all__ = ["FORMAT_NAMES", "JSON", "Page", "picture_file", "render", "shell_line", "visible"]
-__all__ += ["JsonReports", "Report", "RunReport", "assertions", "best", "cases", "duration", "phase", "rate"]
+__all__ += ["JsonReports", "Report", "assertions", "best", "cases", "duration", "phase", "rate"]
 __all__ += ["red_orders", "result", "run_line", "runs_of", "seconds"]
 
 

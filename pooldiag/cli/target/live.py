@@ -26,9 +26,8 @@ from pooldiag.model.events import (
     RunStarted,
     Searching,
 )
-from pooldiag.model.reports import ArmResult, AttributeReport
+from pooldiag.model.reports import ArmResult, AttributeReport, RunReport
 from pooldiag.render import (
-    RunReport,
     assertions,
     best,
     cases,

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import Reading, Sight
-from pooldiag.model.reports import ArmResult, Blockage, Run, Session, TargetReport
+from pooldiag.model.reports import ArmResult, Blockage, Run, RunReport, Session, TargetReport
 from pooldiag.model.words import capital, count, shortened
-from pooldiag.render._facts import RunReport, seen, short
+from pooldiag.render._facts import seen, short
 from pooldiag.render.blocks import Answer, Cell, Command, Folder, Section, Tone, items
 
 NOTES_SHOWN = 12

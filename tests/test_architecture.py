@@ -85,7 +85,7 @@ REGISTRIES = (
     Registry(folder="frameworks", suffix=".py", helpers=frozenset({"base"})),
     Registry(folder="profiles", suffix=".toml"),
     Registry(folder="census/files", suffix=".py", helpers=frozenset({"format"})),
-    Registry(folder="render", suffix=".py", helpers=frozenset({"blocks"})),
+    Registry(folder="render", suffix=".py", helpers=frozenset({"blocks", "facts", "run_json", "run_words"})),
     Registry(folder="render/reports", suffix=".py"),
 )
 

@@ -30,7 +30,8 @@ from pooldiag.execute.supervision import SupervisedExecutor, SupervisedLock, Sup
 from pooldiag.model.reports import RunReport, TargetReport
 from pooldiag.ports import Ports
 from pooldiag.profiles import inherited_changes, inherited_remarks
-from pooldiag.render import JsonReports, Page
+from pooldiag.render import Page
+from pooldiag.render.run_json import JsonReports
 
 ENVIRONMENT = "environment.json"
 

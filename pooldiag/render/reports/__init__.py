@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pooldiag.render.blocks import Blocks
 
 if TYPE_CHECKING:
-    from pooldiag.render._facts import Report
+    from pooldiag.render.facts import Report
 
 _MODULES = {
     "AttributeReport": "attribute",

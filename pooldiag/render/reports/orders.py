@@ -9,9 +9,9 @@ from pooldiag.model.bisections import OrderResult, OrdersReport
 from pooldiag.model.cases import Order, OrderKind
 from pooldiag.model.readings import Reading, Signature
 from pooldiag.model.words import count, shortened
-from pooldiag.render._facts import run_of_order
+from pooldiag.render import run_words as words
 from pooldiag.render.blocks import Answer, Blocks, Cell, Column, Fact, Facts, Items, Section, Table, Tone, facts
-from pooldiag.render.reports import _run_words as words
+from pooldiag.render.facts import run_of_order
 from pooldiag.render.reports import bisect
 
 ORDERS_SHOWN = 12

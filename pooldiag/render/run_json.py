@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import Run, RunReport
-from pooldiag.render._facts import name_bytes, runs_of
 from pooldiag.render._page import Page
 from pooldiag.render._run_forms import RunFacts, forms
+from pooldiag.render.facts import name_bytes, runs_of
 from pooldiag.render.json import Writer, written
 
 

@@ -10,8 +10,8 @@ from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import Reading, Sight
 from pooldiag.model.reports import ArmResult, Blockage, Run, RunReport, Session, TargetReport
 from pooldiag.model.words import capital, count, shortened
-from pooldiag.render._facts import seen, short
 from pooldiag.render.blocks import Answer, Cell, Command, Folder, Section, Tone, items
+from pooldiag.render.facts import seen, short
 
 NOTES_SHOWN = 12
 SHORTEST_WAIT_SECONDS = 0.1

@@ -75,8 +75,8 @@ class Registry:
     helpers: frozenset[str] = frozenset()  # beside files with a leading underscore
 
 
-# The table of commands: each is a file of the same room, and nobody waits for the options of another one.
-IMPORTS_BY_NAME = frozenset({"cli/app.py"})
+# Tables of commands and of reports: each is a file of the same room, and nobody waits for what another one imports.
+IMPORTS_BY_NAME = frozenset({"cli/app.py", "render/reports/__init__.py"})
 
 # One command has a module of its name in each of these rooms. Every other name of a module stands once.
 ROOMS_OF_A_COMMAND = frozenset({"cli", "diagnose", "render/reports"})
@@ -85,7 +85,7 @@ REGISTRIES = (
     Registry(folder="frameworks", suffix=".py", helpers=frozenset({"base"})),
     Registry(folder="profiles", suffix=".toml"),
     Registry(folder="census/files", suffix=".py", helpers=frozenset({"format"})),
-    Registry(folder="render", suffix=".py", helpers=frozenset({"blocks"})),
+    Registry(folder="render", suffix=".py", helpers=frozenset({"blocks", "facts", "run_json", "run_words"})),
     Registry(folder="render/reports", suffix=".py"),
 )
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from pooldiag.errors import BlockedError, UsageError
 
 if TYPE_CHECKING:
-    from pooldiag.render import Page, Report
+    from pooldiag.render import Page
+    from pooldiag.render.facts import Report
 
 
 TABLE = "table"

@@ -6,12 +6,11 @@ from typing import Generic, TypeVar
 
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, InterruptedRunError
-from pooldiag.model.bisections import BisectReport, OrdersReport
 from pooldiag.model.events import Reported
-from pooldiag.model.reports import AttributeReport, Blockage, DiskReport, Session, TargetReport
+from pooldiag.model.reports import Blockage, DiskReport, RunReport, Session, TargetReport
 from pooldiag.model.settings import AttributeSettings, CommandLine
 
-_R = TypeVar("_R", bound=AttributeReport | BisectReport | OrdersReport)
+_R = TypeVar("_R", bound=RunReport)
 
 
 class Diagnosis(ABC, Generic[_R]):

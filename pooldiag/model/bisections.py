@@ -1,12 +1,14 @@
 """What `bisect` and `orders` establish, with the runs that carry it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from pooldiag.model.arms import Arm
+from pooldiag.model.attributions import Status
 from pooldiag.model.cases import Order
 from pooldiag.model.readings import Reading, Sight, Signature
-from pooldiag.model.reports import AttributeReport, NextCommand, Run, Session
+from pooldiag.model.reports import AttributeReport, NextCommand, Run, RunReport, Session
 
 
 class BisectStatus(StrEnum):
@@ -110,7 +112,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BisectReport:
+class BisectReport(RunReport):
     """One bisection, finished or not."""
 
     status: BisectStatus
@@ -131,6 +133,19 @@ class BisectReport:
     confirmations: tuple[Confirmation, ...] = ()  # the whole order under arms that clear the set
     next: NextCommand | None = None
     session: Session
+
+    @property
+    def verdict(self) -> Status:
+        """Say `established` where the victim's red was found."""
+        return Status.ESTABLISHED if self.status is BisectStatus.FOUND else Status(self.status)
+
+    def runs_shown(self) -> Iterator[Run]:
+        """Yield the run of the whole order, and those of arms; the probes are the search's own."""
+        if self.whole is not None:
+            yield self.whole
+        if self.attribution is not None:
+            yield from self.attribution.runs_shown()
+        yield from (confirmation.run for confirmation in self.confirmations)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +174,7 @@ class ShortestPrefix:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrdersReport:
+class OrdersReport(RunReport):
     """Which orders are red, and how."""
 
     asked: int = 0  # orders that are to be run; 0: not known yet
@@ -170,3 +185,15 @@ class OrdersReport:
     cases_run: int = 0
     next: NextCommand | None = None
     session: Session
+
+    @property
+    def verdict(self) -> Status:
+        """Say `established` where an order is red."""
+        if self.session.blocked is not None:
+            return Status.BLOCKED
+        red = any(run.reading.reading is Reading.RED for run in self.runs_shown())
+        return Status.ESTABLISHED if red else Status.GREEN
+
+    def runs_shown(self) -> Iterator[Run]:
+        """Yield the run of each order that has its own."""
+        return (result.run for result in self.orders if result.run is not None)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # a framework says which case runs, and `--help` which frameworks there are: neither needs a report
     from pooldiag.model.arms import Arm
-    from pooldiag.model.bisections import BisectReport, OrdersReport, Phase, Probed
+    from pooldiag.model.bisections import Phase, Probed
     from pooldiag.model.cases import Order
-    from pooldiag.model.reports import AttributeReport
+    from pooldiag.model.reports import RunReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ class OrderStarted:
 class Reported:
     """A run finished, and this is the report so far."""
 
-    report: "AttributeReport | BisectReport | OrdersReport"
+    report: "RunReport"
 
 
 Event = LockWait | LockHeld | Planned | RunStarted | CaseStarted | RunEnded | Searching | OrderStarted | Reported

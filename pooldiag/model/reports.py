@@ -1,10 +1,13 @@
 """The report of one `attribute` diagnosis: what `--json` prints and every renderer reads."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pooldiag.model.arms import Acted, Arm
-from pooldiag.model.attributions import Attribution, Mechanism, Rate
+from pooldiag.model.attributions import Attribution, Mechanism, Rate, Status
 from pooldiag.model.cases import Order
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import RunReading, Sight
@@ -115,8 +118,33 @@ class Session:
     seconds: float = 0.0  # from the start of the command
 
 
+class RunReport(ABC):
+    """What a command that runs a target reports, finished or not. Its fields stand where its documents have them."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # fields of each report: inherited ones would stand first in its documents
+
+        @property
+        def next(self) -> NextCommand | None:
+            """The command to type next."""
+
+        @property
+        def session(self) -> Session:
+            """What every such report says of itself."""
+
+    @property
+    @abstractmethod
+    def verdict(self) -> Status:
+        """Say what the command ends with: `established` where it found what it looked for."""
+
+    @abstractmethod
+    def runs_shown(self) -> Iterator[Run]:
+        """Yield the runs that are reported one by one, some perhaps twice."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttributeReport:
+class AttributeReport(RunReport):
     """One diagnosis, finished or not."""
 
     attribution: Attribution
@@ -127,3 +155,12 @@ class AttributeReport:
     next: NextCommand | None = None
     mechanisms: tuple[Mechanism, ...] = ()  # those that ids here may name
     session: Session
+
+    @property
+    def verdict(self) -> Status:
+        """Say what is established about the main signature."""
+        return self.attribution.status
+
+    def runs_shown(self) -> Iterator[Run]:
+        """Yield the runs of all arms."""
+        return (run for arm in self.arms for run in arm.runs)

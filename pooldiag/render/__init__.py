@@ -1,6 +1,6 @@
 """Reports as text: blocks between reports and formats, one file a report and one a format; JSON is made from the data.
 
-What tells of runs is imported when it is asked for: a census is counted and rendered in less time than that takes.
+What a census does not need is imported where it is used: it is counted and rendered in less time than that takes.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,12 +11,8 @@ from pooldiag.render._page import Page
 
 if TYPE_CHECKING:
     from pooldiag.model.counts import Census
-    from pooldiag.render._facts import Report, RunReport, runs_of
-    from pooldiag.render._run_json import JsonReports
     from pooldiag.render.blocks import Blocks
-    from pooldiag.render.reports._run_words import assertions, cases, duration, rate, result, run_line, seconds
-    from pooldiag.render.reports.bisect import best, phase
-    from pooldiag.render.reports.orders import red_orders
+    from pooldiag.render.facts import Report
 
 
 def _table(blocks: "Blocks", page: Page) -> str:
@@ -58,17 +54,3 @@ def picture_file(census: "Census", suffix: str) -> bytes:
 
 
 __all__ = ["FORMAT_NAMES", "JSON", "Page", "picture_file", "render", "shell_line", "visible"]
-__all__ += ["JsonReports", "Report", "RunReport", "assertions", "best", "cases", "duration", "phase", "rate"]
-__all__ += ["red_orders", "result", "run_line", "runs_of", "seconds"]
-
-
-def __getattr__(name: str) -> object:
-    """Import what tells of runs."""
-    if name in __all__:
-        from pooldiag.render import _facts, _run_json  # noqa: PLC0415 - as said above
-        from pooldiag.render.reports import _run_words, bisect, orders  # noqa: PLC0415 - the same
-
-        for module in (_run_words, bisect, orders, _facts, _run_json):
-            if name in vars(module):
-                return vars(module)[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -24,8 +24,8 @@ from pooldiag.model.runs import Environment, Leftover
 from pooldiag.model.schema import SCHEMA
 from pooldiag.model.settings import CommandLine
 from pooldiag.render import _census_forms
-from pooldiag.render._facts import run_of_order, runs_of, seen, shown_signature
 from pooldiag.render._profile_forms import variables
+from pooldiag.render.facts import run_of_order, runs_of, seen, shown_signature
 from pooldiag.render.json import DocumentForm, Forms
 
 

@@ -18,7 +18,7 @@ from pooldiag.render._escapes import shell_line, without_surrogates
 from pooldiag.render._page import Page
 
 if TYPE_CHECKING:
-    from pooldiag.render._facts import Report
+    from pooldiag.render.facts import Report
 
 Document = dict[str, Any]
 
@@ -144,6 +144,6 @@ def render(report: "Report") -> str:
         from pooldiag.render import _profile_forms  # noqa: PLC0415 - the same
 
         return written(Writer(_profile_forms.FORMS).document(report))
-    from pooldiag.render._run_json import JsonReports  # noqa: PLC0415 - the same
+    from pooldiag.render.run_json import JsonReports  # noqa: PLC0415 - the same
 
     return JsonReports()(report, Page())

@@ -7,7 +7,8 @@ Look at one: `.venv/bin/python -m tests.render.samples NAME [WIDTH]`. Write the 
 import sys
 from pathlib import Path
 
-from pooldiag.render import Page, Report, render
+from pooldiag.render import Page, render
+from pooldiag.render.facts import Report
 from tests.render.attribute_samples import SAMPLES
 from tests.render.bisect_samples import BISECTIONS, ORDERS
 from tests.render.census_samples import REPORTS

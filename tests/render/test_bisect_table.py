@@ -6,7 +6,8 @@ from pooldiag.model.arms import Role
 from pooldiag.model.attributions import Status
 from pooldiag.model.bisections import BisectReport, BisectStatus, Found, NamedBy, Phase
 from pooldiag.model.readings import Sight
-from pooldiag.render import Page, phase, render
+from pooldiag.render import Page, render
+from pooldiag.render.reports.bisect import phase
 from tests.render.attribute_samples import NAMES, changed, green
 from tests.render.bisect_samples import BISECTIONS, POLLUTER, confirmed, tried
 from tests.render.samples import plain

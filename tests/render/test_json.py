@@ -12,7 +12,9 @@ from jsonschema import Draft202012Validator, ValidationError
 from pooldiag.model.bisections import BisectReport, OrderResult, OrdersReport
 from pooldiag.model.cases import Order
 from pooldiag.model.readings import Sight
-from pooldiag.render import JsonReports, Page, Report, render
+from pooldiag.render import Page, render
+from pooldiag.render.facts import Report
+from pooldiag.render.run_json import JsonReports
 from tests.render.attribute_samples import CRASHING, HOSTILE, MECHANISMS, NAMES, SAMPLES, nan_in, sound_census
 from tests.render.bisect_samples import BISECTIONS, ORDERS, POLLUTER
 from tests.render.samples import EVERY

@@ -10,7 +10,8 @@ from pooldiag.model.attributions import Attribution, Candidate, Rate, Status
 from pooldiag.model.bisections import BisectReport, OrdersReport
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import AttributeReport, NextCommand
-from pooldiag.render import Page, Report, render
+from pooldiag.render import Page, render
+from pooldiag.render.facts import Report
 from tests.render import attribute_samples as samples
 from tests.render.attribute_samples import SAMPLES, changed
 from tests.render.samples import EVERY, GOLDEN, LOOKS, MARKDOWN, plain

@@ -26,22 +26,12 @@ from pooldiag.model.events import (
     RunStarted,
     Searching,
 )
-from pooldiag.model.reports import ArmResult, AttributeReport
-from pooldiag.render import (
-    RunReport,
-    assertions,
-    best,
-    cases,
-    duration,
-    phase,
-    rate,
-    red_orders,
-    result,
-    run_line,
-    runs_of,
-    seconds,
-    visible,
-)
+from pooldiag.model.reports import ArmResult, AttributeReport, RunReport
+from pooldiag.render import visible
+from pooldiag.render.facts import runs_of
+from pooldiag.render.reports.bisect import best, phase
+from pooldiag.render.reports.orders import red_orders
+from pooldiag.render.run_words import assertions, cases, duration, rate, result, run_line, seconds
 
 REFRESHES_PER_SECOND = 8
 SECONDS_BETWEEN_WAIT_LINES = 60.0

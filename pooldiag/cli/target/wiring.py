@@ -27,13 +27,11 @@ from pooldiag.execute.journal import Journal
 from pooldiag.execute.local_files import LocalFiles
 from pooldiag.execute.machine import age_seconds, commit_of, machine_report, sha256_of
 from pooldiag.execute.supervision import SupervisedExecutor, SupervisedLock, Supervisor
-from pooldiag.model.attributions import Status
-from pooldiag.model.bisections import BisectReport, BisectStatus
-from pooldiag.model.readings import Reading
-from pooldiag.model.reports import AttributeReport, TargetReport
+from pooldiag.model.reports import RunReport, TargetReport
 from pooldiag.ports import Ports
 from pooldiag.profiles import inherited_changes, inherited_remarks
-from pooldiag.render import JsonReports, Page, RunReport
+from pooldiag.render import Page
+from pooldiag.render.run_json import JsonReports
 
 ENVIRONMENT = "environment.json"
 
@@ -42,14 +40,6 @@ _OF_THE_SESSION = re.compile(
     "|TERM.*|WINDOWID|.*_TTY|(DBUS|KONSOLE|POOLDIAG|PYTEST|SSH|SYSTEMD|TMUX|VTE|WAYLAND|XDG)(_.*)?"
 )
 """Variables that differ between two sessions of one user and change no run."""
-
-_EXIT_CODES = {
-    Status.GREEN.value: ExitCode.GREEN,
-    Status.ESTABLISHED.value: ExitCode.ESTABLISHED,
-    BisectStatus.FOUND.value: ExitCode.ESTABLISHED,
-    Status.UNRESOLVED.value: ExitCode.UNRESOLVED,
-    Status.BLOCKED.value: ExitCode.BLOCKED,
-}
 
 _R = TypeVar("_R", bound=RunReport)
 
@@ -93,20 +83,7 @@ def run_target(
         say_report(report, form, hint=f"the report is saved in {report.session.evidence}")
     if interrupted is not None:
         raise interrupted
-    return _exit_code(keeper.last[0])
-
-
-def _exit_code(report: RunReport) -> ExitCode:
-    """Return what a report ends with."""
-    match report:
-        case AttributeReport():
-            return _EXIT_CODES[report.attribution.status]
-        case BisectReport():
-            return _EXIT_CODES[report.status]
-    if report.session.blocked is not None:
-        return ExitCode.BLOCKED
-    red = any(one.run is not None and one.run.reading.reading is Reading.RED for one in report.orders)
-    return ExitCode.ESTABLISHED if red else ExitCode.GREEN
+    return ExitCode[keeper.last[0].verdict.name]
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from pooldiag.model.readings import Reading
 from pooldiag.model.reports import AttributeReport
 from pooldiag.model.words import shortened
 from pooldiag.render.blocks import Block, Items, Section, Text
-from pooldiag.render.reports._run_words import grouped
 from pooldiag.render.reports._tensor_words import PATTERNS_SHOWN, elements, number
+from pooldiag.render.run_words import grouped
 
 
 def outputs(report: AttributeReport) -> Iterator[Section]:

@@ -8,9 +8,9 @@ from pooldiag.model.attributions import NO_MECHANISM, Attribution, Candidate, Me
 from pooldiag.model.readings import Reading, Sight
 from pooldiag.model.reports import ArmResult, AttributeReport, Run
 from pooldiag.model.words import capital, count, listed, percent
-from pooldiag.render._facts import baseline_of, runs_of, seen, short
+from pooldiag.render import run_words as words
 from pooldiag.render.blocks import Answer, Block, Blocks, Cell, Column, Command, Row, Table, Tone, facts, items
-from pooldiag.render.reports import _run_words as words
+from pooldiag.render.facts import baseline_of, runs_of, seen, short
 from pooldiag.render.reports._outputs import outputs
 
 CANDIDATES_LISTED = 4  # more of them are said in one breath

@@ -10,9 +10,9 @@ from pooldiag.model.outcomes import CaseStatus
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import Blockage, Run
 from pooldiag.model.words import capital, count, listed, percent, shortened
-from pooldiag.render._facts import runs_of
+from pooldiag.render import run_words as words
 from pooldiag.render.blocks import Answer, Blocks, Cell, Column, Command, Items, Row, Section, Table, Tone, facts, items
-from pooldiag.render.reports import _run_words as words
+from pooldiag.render.facts import runs_of
 from pooldiag.render.reports import attribute
 
 POLLUTERS_IN_A_SENTENCE = 2

@@ -74,7 +74,7 @@ def _cells(one: CountedTensor, *, compared: bool) -> Iterator[Cell]:
     census = one.census
     low, high = census.minimum, census.maximum
     yield Cell(_called(census))
-    yield Cell(census.dtype, more=_shape(census).removeprefix(", shape"))
+    yield Cell(census.dtype, more=_shape(census, before=" "))
     yield Cell(str(census.n))
     yield from (Cell(str(bad), Tone.RED if bad else Tone.PLAIN) for bad in (census.nan, census.inf))
     yield Cell(str(census.zero))
@@ -143,16 +143,16 @@ def _elements(report: CensusReport) -> int:
 
 def _title_of_one(one: CountedTensor, report: CensusReport) -> str:
     census = one.census
-    of = f"of {count(census.n, 'element')} of {_called(census)}"
+    elements_of = f"{count(census.n, 'element')} of {_called(census)}"
     if census.nan:
-        return f"NaN: {census.nan} {of}" + (f"; infinity: {census.inf}" if census.inf else "")
+        return f"NaN: {census.nan} of {elements_of}" + (f"; infinity: {census.inf}" if census.inf else "")
     if census.inf:
-        return f"Infinity: {census.inf} {of}"
+        return f"Infinity: {census.inf} of {elements_of}"
     if one.differs and one.comparison is not None:
         return f"Different: {_called(census)} is not as {_called(one.comparison.there)}; no NaN, no infinity"
     if report.differs:
         return f"Different: {_alone(report)}; no NaN, no infinity"
-    return f"No NaN, no infinity: {of.removeprefix('of ')}" if census.n else f"No elements: {_called(census)}"
+    return f"No NaN, no infinity: {elements_of}" if census.n else f"No elements: {_called(census)}"
 
 
 def _title_of_many(report: CensusReport) -> str:
@@ -197,7 +197,7 @@ def _called(named: Census | Side | TypeGuesses) -> str:
 def _facts(one: CountedTensor) -> Iterator[tuple[str, str]]:
     """Yield what was counted, by name; a zero of NaN or infinity is never left out where there can be some."""
     census = one.census
-    yield "Type", f"{census.dtype}, {census.format}{_shape(census)}, {count(census.n, 'element')}"
+    yield "Type", f"{census.dtype}, {census.format}{_shape(census, before=', shape ')}, {count(census.n, 'element')}"
     if not _is_integer(census):
         yield "NaN", _of(census.nan, census.n) + (f", {census.nan_signalling} signalling" if census.nan else "")
         yield "Infinity", _of(census.inf, census.n) + (f", {census.negative_inf} negative" if census.inf else "")
@@ -234,8 +234,8 @@ def _is_integer(census: Census) -> bool:
     return census.dtype == "bool" or census.dtype[:1] in {"i", "u"}
 
 
-def _shape(census: Census) -> str:
-    return "" if census.shape is None or len(census.shape) <= 1 else f", shape {'x'.join(map(str, census.shape))}"
+def _shape(census: Census, *, before: str) -> str:
+    return "" if census.shape is None or len(census.shape) <= 1 else before + "x".join(map(str, census.shape))
 
 
 def _of(part: int, whole: int) -> str:

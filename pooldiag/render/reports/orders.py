@@ -9,15 +9,14 @@ from pooldiag.model.bisections import OrderResult, OrdersReport
 from pooldiag.model.cases import Order, OrderKind
 from pooldiag.model.readings import Reading, Signature
 from pooldiag.model.words import count, shortened
-from pooldiag.render._facts import run_of_order
+from pooldiag.render import run_words as words
 from pooldiag.render.blocks import Answer, Blocks, Cell, Column, Fact, Facts, Items, Section, Table, Tone, facts
-from pooldiag.render.reports import _run_words as words
+from pooldiag.render.facts import run_of_order
 from pooldiag.render.reports import bisect
 
 ORDERS_SHOWN = 12
 FAILING_SHOWN = 3
 PREFIX_SHOWN = 12
-SEED = "seed "
 
 _COLUMNS = (
     *map(Column, ("Order", "Result", "Symptom")),
@@ -137,10 +136,10 @@ def _symptoms(report: OrdersReport) -> tuple[Symptom, ...]:
 
 def _cells(report: OrdersReport, result: OrderResult, letter: str) -> Iterator[Cell]:
     """Yield the cells of one order, as far as it has something of its own to tell."""
-    yield Cell(brief(result.order))
+    yield Cell(_brief(result.order))
     run = run_of_order(report, result)
     if run is None or result.same_as is not None:
-        as_which = "" if result.same_as is None else f", as {brief(result.same_as).removeprefix(SEED)}"
+        as_which = "" if result.same_as is None else f", as {_seed_or_kind(result.same_as)}"
         yield Cell("not run" if run is None else f"{run.reading.reading}{as_which}")
         yield Cell("-" if run is None else letter)
         yield from [Cell("-")] * (len(_COLUMNS) - 3)
@@ -157,14 +156,18 @@ def _cells(report: OrdersReport, result: OrderResult, letter: str) -> Iterator[C
     yield Cell(words.seconds(run.seconds))
 
 
-def brief(order: Order) -> str:
+def _brief(order: Order) -> str:
     """Say an order in a word: `file`, `seed 7`."""
-    return f"{SEED}{order.seed}" if order.kind is OrderKind.RAND else str(order.kind)
+    return f"seed {order.seed}" if order.kind is OrderKind.RAND else str(order.kind)
+
+
+def _seed_or_kind(order: Order) -> str:
+    return str(order.seed if order.kind is OrderKind.RAND else order.kind)
 
 
 def _same_lists(report: OrdersReport) -> Iterator[str]:
     """Yield the orders that are one list of cases: they were run once."""
-    same = ((brief(one.same_as), brief(one.order)) for one in report.orders if one.same_as is not None)
+    same = ((one.same_as, one.order) for one in report.orders if one.same_as is not None)
     for first, others in words.grouped(same):
         yield f"{_shortened((first, *others))} are the same list: run once"
 
@@ -174,13 +177,13 @@ def _void(report: OrdersReport) -> Iterator[str]:
     for result in _reading(report, Reading.VOID):
         run = run_of_order(report, result)
         if run is not None:
-            yield f"{brief(result.order)}: void: {run.reading.void_reason or words.NO_REASON}"
+            yield f"{_brief(result.order)}: void: {run.reading.void_reason or words.NO_REASON}"
 
 
 def _about(report: OrdersReport, symptom: Symptom) -> Iterator[str]:
     """Yield which orders show a symptom, its victim, and which cases fail with it."""
     red = len(_reading(report, Reading.RED))
-    names = _shortened(brief(result.order) for result in symptom.results)
+    names = _shortened(result.order for result in symptom.results)
     yield f"{len(symptom.results)}/{red} red orders: {names}"
     victims = dict.fromkeys(result.victim for result in symptom.results if result.victim is not None)
     if silent := [name for name in victims if name != symptom.signature.case]:
@@ -195,7 +198,7 @@ def _about(report: OrdersReport, symptom: Symptom) -> Iterator[str]:
 def _failing(report: OrdersReport, symptom: Symptom) -> Iterator[str]:
     """Yield the sets of cases that fail, each with its orders where there are several."""
     own = (result for result in symptom.results if result.same_as is None)
-    groups = tuple(words.grouped((tuple(sorted(result.failing)), brief(result.order)) for result in own))
+    groups = tuple(words.grouped((tuple(sorted(result.failing)), result.order) for result in own))
     run = run_of_order(report, symptom.results[0])
     of = "" if run is None or run.outcome.selected is None else f"/{run.outcome.selected}"
     for failing, orders in groups:
@@ -215,11 +218,11 @@ def _prefix(names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     yield from (*placed[:half], ("...", f"{more} more, in report.json"), *placed[-half:])
 
 
-def _shortened(names: Iterable[str]) -> str:
+def _shortened(orders: Iterable[Order]) -> str:
     """Name the first orders, seeds without repeating the word, and count the rest: `file, seeds 1, 7`."""
-    known = tuple(names)
+    known = tuple(orders)
     shown, more = known[:ORDERS_SHOWN], len(known) - ORDERS_SHOWN
-    seeds = [name.removeprefix(SEED) for name in shown if name.startswith(SEED)]
-    others = [name for name in shown if not name.startswith(SEED)]
+    seeds = [str(order.seed) for order in shown if order.kind is OrderKind.RAND]
+    others = [str(order.kind) for order in shown if order.kind is not OrderKind.RAND]
     seeded = [f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(seeds)}"] if seeds else []
     return ", ".join((*others, *seeded)) + (f", and {more} more" if more > 0 else "")

@@ -8,10 +8,10 @@ from typing import TypeVar
 
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import Reading, Sight
-from pooldiag.model.reports import ArmResult, Blockage, Run, Session, TargetReport
+from pooldiag.model.reports import ArmResult, Blockage, Run, RunReport, Session, TargetReport
 from pooldiag.model.words import capital, count, shortened
-from pooldiag.render._facts import RunReport, seen, short
 from pooldiag.render.blocks import Answer, Cell, Command, Folder, Section, Tone, items
+from pooldiag.render.facts import seen, short
 
 NOTES_SHOWN = 12
 SHORTEST_WAIT_SECONDS = 0.1
@@ -89,18 +89,23 @@ def assertions(outcome: Outcome | None) -> str:
     """Say how many assertions were made; beside a case that did not pass also how many of them failed."""
     if outcome is None or outcome.selection is None:
         return "-"
-    passed, failed = outcome.report.assertions_passed, outcome.report.assertions_failed
-    all_passed = not failed and outcome.passed == outcome.selected
-    return str(passed + failed) if all_passed else f"{passed + failed}, {failed} failed"
+    return f"{_made(outcome)}{_failed(outcome)}"
+
+
+def _made(outcome: Outcome) -> int:
+    return outcome.report.assertions_passed + outcome.report.assertions_failed
+
+
+def _failed(outcome: Outcome) -> str:
+    failed = outcome.report.assertions_failed
+    return "" if not failed and outcome.passed == outcome.selected else f", {failed} failed"
 
 
 def denominators(outcome: Outcome) -> str:
     """Say what a run counted: `13/13 cases, 6176 assertions`; how it ended where no framework counts."""
     if outcome.selection is None:
         return outcome.completed.words
-    words = assertions(outcome)
-    total, _, failed = words.partition(", ")
-    return f"{cases(outcome)} cases, {total} assertions" + (f", {failed}" if failed else "")
+    return f"{cases(outcome)} cases, {_made(outcome)} assertions{_failed(outcome)}"
 
 
 def run_line(run: Run) -> str:

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
-from pooldiag.model.bisections import OrdersReport
 from pooldiag.model.readings import Sight
-from pooldiag.model.reports import Run
-from pooldiag.render._facts import RunReport, name_bytes, runs_of
+from pooldiag.model.reports import Run, RunReport
 from pooldiag.render._page import Page
 from pooldiag.render._run_forms import RunFacts, forms
+from pooldiag.render.facts import name_bytes, runs_of
 from pooldiag.render.json import Writer, written
 
 
@@ -26,8 +25,8 @@ class JsonReports(Writer):
         """Return the report as one JSON document."""
         self._forms = forms(name_bytes(report))
         document = self.document(report)
-        if isinstance(report, OrdersReport):  # which holds what its runs showed, and no document of a run
-            for run in runs_of(report):
+        for run in runs_of(report):
+            if run.id not in self._kept:  # a report of orders holds what its runs showed, and no document of a run
                 self.document(RunFacts(run=run, sight=None))
         return _indented(document)
 

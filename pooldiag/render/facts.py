@@ -1,33 +1,19 @@
 """What several formats read out of a report in the same way."""
 
-from collections.abc import Iterator
 from typing import TypeAlias
 
 from pooldiag.model.arms import ProfilesReport, Role
-from pooldiag.model.bisections import BisectReport, OrderResult, OrdersReport
+from pooldiag.model.bisections import OrderResult, OrdersReport
 from pooldiag.model.censuses import CensusReport
 from pooldiag.model.readings import Sight, Signature
-from pooldiag.model.reports import ArmResult, AttributeReport, Run
+from pooldiag.model.reports import ArmResult, AttributeReport, Run, RunReport
 
-RunReport: TypeAlias = AttributeReport | BisectReport | OrdersReport
 Report: TypeAlias = RunReport | CensusReport | ProfilesReport
 
 
 def runs_of(report: RunReport) -> tuple[Run, ...]:
-    """Return the runs that a report tells one by one, in the order of their ids; of a bisection not its probes."""
-    return tuple(sorted({run.id: run for run in _runs(report)}.values(), key=_order))
-
-
-def _runs(report: RunReport) -> Iterator[Run]:
-    match report:
-        case AttributeReport():
-            yield from (run for arm in report.arms for run in arm.runs)
-        case BisectReport():
-            yield from (() if report.whole is None else (report.whole,))
-            yield from (() if report.attribution is None else _runs(report.attribution))
-            yield from (confirmation.run for confirmation in report.confirmations)
-        case OrdersReport():
-            yield from (result.run for result in report.orders if result.run is not None)
+    """Return the runs that a report shows, each once, in the order of their ids."""
+    return tuple(sorted({run.id: run for run in report.runs_shown()}.values(), key=_order))
 
 
 def _order(run: Run) -> tuple[int, str]:

@@ -130,7 +130,7 @@ class _Bisection(BisectionState):
         green = self._green_places(chosen)
         self._green_line = None if green is None else lines.green(prober.selection(green))
         # Where something outside the cases is always red, no exit code tells how the victim was.
-        tells = all(other.case is not None for other in self._others())
+        tells = all(other.case is not None for other in self._others(signature))
         self._contradicted = self._red_line is None or (green is not None and self._green_line is None and tells)
         self._saved()
 

@@ -70,10 +70,11 @@ class BisectionState(Diagnosis[BisectReport]):
         status = BisectStatus.BLOCKED if blocked is not None else self._status(partial=partial)
         suite, facts, step = None if self._prober is None else self._prober.suite, self._tools.facts, self._searching()
         target = facts.report if suite is None else facts.report_of(suite.listing, suite.order)
+        followed = self._followed(partial=partial)
         report = BisectReport(
             session=self._session(partial=partial, blocked=blocked, target=target, notes=self._odd()),
             status=status,
-            found=self._found(),
+            found=self._found(followed),
             reason=self._reason(),
             runs=step.runs,
             recalled=self._record.recalled,
@@ -83,7 +84,7 @@ class BisectionState(Diagnosis[BisectReport]):
             green_with=step.green_with,
             probed=tuple(self._record.probed),
             whole=next(iter(self._record.whole[-1:]), None),
-            others=self._others(),
+            others=self._others(followed),
             reproducer=self._red_line,
             green_command=self._green_line,
             attribution=self._attribution,
@@ -121,9 +122,14 @@ class BisectionState(Diagnosis[BisectReport]):
             return f"with {count} of these cases the victim is red in another way: {other_reds[end.positions]}"
         return None
 
-    def _others(self) -> tuple[Signature, ...]:
+    def _followed(self, *, partial: bool) -> Signature | None:
+        """Return the red that is followed; in a partial report, as long as none is chosen, the one looked at first."""
+        if self._chosen is not None:
+            return self._chosen.question.signature
+        return self._chooser.first_red() if partial and self._chooser is not None else None
+
+    def _others(self, wanted: Signature | None) -> tuple[Signature, ...]:
         """Return the reds of the whole order that are not followed."""
-        wanted = None if self._chosen is None else self._chosen.question.signature
         whole = (one for run in self._record.whole for one in run.reading.signatures)
         found = dict.fromkeys([*whole, *self._record.other_reds.values()])
         return tuple(one for one in found if wanted is None or not same_red(one, wanted))
@@ -144,15 +150,15 @@ class BisectionState(Diagnosis[BisectReport]):
             why = f"these variables differ: {differ}" if differ else "the target, an option or the order is another one"
             yield f"none of the {done} runs that were finished before is taken over: {why}"
 
-    def _found(self) -> Found:
+    def _found(self, followed: Signature | None) -> Found:
         chosen, prober = self._chosen, self._prober
         if chosen is None or prober is None:
-            return Found()
+            return Found(signature=followed)
         suite, reduction = prober.suite, self._reduction or Reduction(status=BisectStatus.UNRESOLVED)
         return Found(
             victim=self._victim_name,
             named_by=chosen.named_by,
-            signature=chosen.question.signature,
+            signature=followed,
             position=None if chosen.anywhere else chosen.place + 1,
             prefix=reduction.prefix,
             smallest=reduction.cleaning is None and not reduction.noisy,

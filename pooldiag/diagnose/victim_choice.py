@@ -72,6 +72,11 @@ class Chooser:
         self.reason = None if alone else self.reason
         return alone[0] if alone else None
 
+    def first_red(self) -> Signature | None:
+        """Return the red of the last whole run that is looked at first; None where there is none to be followed."""
+        named, found = self._named(), self._candidates() if self.prober.record.whole else []
+        return next((one for one in found if named is None or one.case in {None, named.name}), None)
+
     def _named(self) -> Case | None:
         name, cases = self.settings.common.victim, self.prober.suite.cases
         if self.settings.sequence:

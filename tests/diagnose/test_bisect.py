@@ -164,7 +164,14 @@ def test_the_report_after_each_run_of_the_whole_order_has_that_run() -> None:
     assert (first.session.partial, first.runs) == (True, 1)
     assert first.whole is not None
     assert first.whole.id == first.probed[0].run
-    assert [other.case for other in first.others] == [*names(5)]
+    assert first.found.signature is not None
+    assert (first.found.signature.case, first.others) == (name(5), ())
+
+
+def test_a_red_beside_a_named_victim_is_not_followed_after_the_first_run_either() -> None:
+    kept: list[BisectReport] = []
+    bisect_in(World(PlayedSuite(always="4")), victim=name(9), keep=kept.append)
+    assert (kept[0].found.signature, [other.case for other in kept[0].others]) == (None, [*names(4)])
 
 
 def test_a_budget_of_runs_ends_with_the_best_so_far() -> None:

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console, Group, OverflowMethod, RenderableType
@@ -13,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pooldiag.model.arms import Arm
-from pooldiag.model.bisections import BisectReport, OrdersReport
+from pooldiag.model.bisections import BisectReport, OrdersReport, Probed
 from pooldiag.model.events import (
     CaseStarted,
     Event,
@@ -27,8 +26,9 @@ from pooldiag.model.events import (
     Searching,
 )
 from pooldiag.model.reports import ArmResult, AttributeReport, RunReport
+from pooldiag.model.words import count
 from pooldiag.render import visible
-from pooldiag.render.facts import runs_of
+from pooldiag.render.facts import runs_of, short
 from pooldiag.render.reports.bisect import best, phase
 from pooldiag.render.reports.orders import red_orders
 from pooldiag.render.run_words import assertions, cases, duration, rate, result, run_line, seconds
@@ -50,9 +50,7 @@ class QuietView:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Do nothing."""
 
     def notice(self, event: Event) -> None:
@@ -99,13 +97,13 @@ class PlainView(QuietView):
         return lines
 
     def _step(self, event: Searching) -> list[str]:
-        """Say that a phase begins, and how a run of the search ended; its report need not tell it again."""
+        """Say that a phase begins, and how a run of the search ended; its report need not say it again."""
         begins = [] if event.phase == self._phase else [phase(event.phase)]
         self._phase = event.phase
         if event.probed is None:
             return begins
         self._runs.add(event.probed.run)
-        return [*begins, _probe_line(event)]
+        return [*begins, _probe_line(event, event.probed)]
 
     def _is_due(self) -> bool:
         now = self._clock()
@@ -122,7 +120,7 @@ class _State:
     started: float
     planned: Planned | None = None
     wait: LockWait | None = None
-    wait_told: float = 0.0
+    wait_noticed: float = 0.0
     running: tuple[tuple[RunStarted, float], ...] = ()  # with the times at which they began
     case: CaseStarted | None = None
     search: Searching | None = None
@@ -143,7 +141,7 @@ class _State:
 class LiveView(QuietView):
     """Keeps a few lines and the table of arms up to date on a terminal, and leaves nothing behind.
 
-    `told` only takes note; Rich's own thread draws.
+    `notice` only takes note; Rich's own thread draws.
     """
 
     def __init__(self, console: Console, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -163,9 +161,7 @@ class LiveView(QuietView):
             self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Clear the view; a terminal that is gone is no reason to fail."""
         with suppress(Exception):
             self._live.stop()
@@ -179,7 +175,7 @@ class LiveView(QuietView):
         state = self._state
         match event:
             case LockWait():
-                state = replace(state, wait=event, wait_told=now)
+                state = replace(state, wait=event, wait_noticed=now)
             case LockHeld():
                 state = replace(state, wait=None)
             case Planned():
@@ -231,14 +227,14 @@ def _after_report(state: _State, report: RunReport) -> _State:
 def _lines(state: _State, now: float) -> list[str]:
     """Say what is going on: the wait for the lock, or the search or the order, and the runs."""
     if state.wait is not None:
-        return [_waiting(state.wait, state.wait.seconds + now - state.wait_told)]
-    told = (
+        return [_waiting(state.wait, state.wait.seconds + now - state.wait_noticed)]
+    lines = (
         *(() if state.search is None else _search_lines(state.search)),
         *(() if state.order is None else (_order_line(state.order, state.report),)),
         _runs_line(state, now),
     )
     elapsed = _clock_face(now - state.started)
-    return [f"{elapsed}  {told[0]}", *(f"{' ' * len(elapsed)}  {line}" for line in told[1:])]
+    return [f"{elapsed}  {lines[0]}", *(f"{' ' * len(elapsed)}  {line}" for line in lines[1:])]
 
 
 def _runs_line(state: _State, now: float) -> str:
@@ -258,19 +254,15 @@ def _search_lines(search: Searching) -> Iterator[str]:
 
 
 def _spent(search: Searching) -> str:
-    runs = f"{search.runs} run{'' if search.runs == 1 else 's'} done"
+    runs = f"{count(search.runs, 'run')} done"
     return f"{runs}, at most {search.most_left} left" if search.most_left else runs
 
 
-def _probe_line(search: Searching) -> str:
+def _probe_line(search: Searching, probed: Probed) -> str:
     """Say how one run of the search ended."""
-    probed = search.probed
-    if probed is None:
-        return ""
-    number, _, _ = probed.run.partition("-")
     known = best(search.red_with, search.green_with)
-    ran = f"{probed.cases} case{'' if probed.cases == 1 else 's'}"
-    return f"run {number}: {ran} run, {probed.reading}; {_spent(search)}" + (f"; {known}" if known else "")
+    line = f"run {short(probed.run)}: {count(probed.cases, 'case')} run, {probed.reading}; {_spent(search)}"
+    return f"{line}; {known}" if known else line
 
 
 def _order(event: OrderStarted) -> str:

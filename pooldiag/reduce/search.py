@@ -62,6 +62,11 @@ class SearchPlan:
     trust: Trust = Trust.CONCLUSIONS
     limits: SearchLimits = SearchLimits()
 
+    def bench(self, probe: Probe, length: int, memory: Memory | None, watch: Callable[[SearchStep], None]) -> Bench:
+        """Return where the search makes its runs; without a memory it begins with an empty one."""
+        kept = {} if memory is None else memory
+        return Bench(probe=probe, length=length, memory=kept, limits=self.limits, watch=watch)
+
 
 DEFAULT_PLAN = SearchPlan()
 
@@ -80,23 +85,10 @@ def reduce_order(
     `watch` is called after each run. Void runs and a spent budget end it with the best so far; what the probe raises
     goes through.
     """
-    search = _OrderSearch(bench=bench_for(probe, length, plan=plan, memory=memory, watch=watch), plan=plan)
+    search = _OrderSearch(bench=plan.bench(probe, length, memory, watch), plan=plan)
     if (early := ended_early(search.run)) is not None:
         search.answer = replace(search.answer, status=early[0], reason=early[1])
     return search.finished()
-
-
-def bench_for(
-    probe: Probe,
-    length: int,
-    *,
-    plan: SearchPlan,
-    memory: Memory | None,
-    watch: Callable[[SearchStep], None] = nobody,
-) -> Bench:
-    """Return where a search as planned makes its runs; without a memory it begins with an empty one."""
-    kept = {} if memory is None else memory
-    return Bench(probe=probe, length=length, memory=kept, limits=plan.limits, watch=watch)
 
 
 def ended_early(search: Callable[[], None]) -> tuple[BisectStatus, str] | None:

@@ -12,16 +12,9 @@ from pooldiag.model.bisections import BisectStatus
 from pooldiag.reduce.belief import Belief, best_share, channel_bits, single_belief
 from pooldiag.reduce.noise import HARDLY_ONE
 from pooldiag.reduce.prefix import boundary
-from pooldiag.reduce.probe import (
-    Bench,
-    DisagreementError,
-    Memory,
-    Positions,
-    Probe,
-    first_cases,
-)
+from pooldiag.reduce.probe import Bench, DisagreementError, Memory, Positions, Probe, first_cases, nobody
 from pooldiag.reduce.result import Proof
-from pooldiag.reduce.search import SearchPlan, bench_for, ended_early
+from pooldiag.reduce.search import SearchPlan, ended_early
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +39,7 @@ def search_victim(probe: Probe, length: int, *, plan: SearchPlan, memory: Memory
     The probe runs just the cases at the positions, which are always the first so many. Memory, void runs and a spent
     budget are as in `reduce_order`.
     """
-    search = _VictimSearch(bench=bench_for(probe, length, plan=plan, memory=memory), plan=plan)
+    search = _VictimSearch(bench=plan.bench(probe, length, memory, nobody), plan=plan)
     early = ended_early(search.run)
     return search.answer if early is None else replace(search.answer, status=early[0], reason=early[1])
 

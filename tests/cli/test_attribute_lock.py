@@ -59,8 +59,9 @@ def shells_that_take_turns(number: int, lock: Path, log: Path) -> Iterator[None]
     """Let shells hold the lock again and again, at most five times each; each hold is a line of the log."""
     stop = log.with_name("stop")
     hold = f"sh -c 'echo foreign >> {log}; sleep 0.1'"
-    # The pause: the kernel wakes the first in the queue, but who asks again before that one runs gets the lock.
-    loop = f"for i in 1 2 3 4 5; do [ -e {stop} ] && break; flock -w {LIMIT_SECONDS:g} {lock} {hold}; sleep 0.3; done"
+    # The pause: the kernel wakes the first in the queue, but who asks again before that one runs gets the lock. So a
+    # shell asks again in the middle of somebody's hold, and not when one ends, as with a multiple of 0.1.
+    loop = f"for i in 1 2 3 4 5; do [ -e {stop} ] && break; flock -w {LIMIT_SECONDS:g} {lock} {hold}; sleep 0.25; done"
     shells = [subprocess.Popen(["sh", "-c", loop]) for _ in range(number)]
     try:
         yield

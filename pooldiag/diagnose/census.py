@@ -37,7 +37,6 @@ PATTERNS_KEPT = 2**16  # of all tensors together
 _LEAST_PATTERNS = 64  # of one tensor, however many others there are
 _CHANGED = "it changed while it was counted: the counts may mix what was there before and after"
 _NAME_IT = "raw files (.bin, .raw) do not say their type: name it, --dtype f32"
-_SLIP = 0.3  # how like what was typed a name must be to be the one that was perhaps meant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,11 +155,11 @@ class FileCounter:
 
     def check_patterns(self) -> None:
         """Add a problem for each pattern of the user that named no tensor."""
-        from pooldiag.model.words import nearest  # noqa: PLC0415 - few name tensors
+        from pooldiag.model.words import SLIP, nearest  # noqa: PLC0415 - few name tensors
 
         for pattern in self.settings.patterns:
             if pattern not in self.named:
-                near = nearest(pattern, self.names, likeness=_SLIP)
+                near = nearest(pattern, self.names, likeness=SLIP)
                 hint = f"{len(self.names)} tensors have names" if near is None else f"the nearest is {near!r}"
                 self.problems.append(CensusProblem(path="", problem=f"--tensor {pattern!r} names no tensor", hint=hint))
 

@@ -11,10 +11,9 @@ from pooldiag.frameworks.base import ListingError, arranged, confirms
 from pooldiag.model.cases import Case, Listing, Order, Selection
 from pooldiag.model.runs import Ending, RunLimits, RunRequest
 from pooldiag.model.settings import AttributeSettings
-from pooldiag.model.words import nearest
+from pooldiag.model.words import SLIP, nearest
 
 _LISTING_SECONDS = 120.0  # chosen: no case runs, but a suite may load its libraries before it lists
-_SLIP = 0.3  # how like a name another must be to be the one that was perhaps meant
 
 
 class Lister:
@@ -121,7 +120,7 @@ def _in_source(case: Case) -> str:
 
 
 def _hint(name: str, cases: Sequence[Case], otherwise: str | None = None) -> str:
-    near = nearest(name, (case.name for case in cases), likeness=_SLIP)
+    near = nearest(name, (case.name for case in cases), likeness=SLIP)
     if near is not None:
         return f"the nearest is {near!r}"
     return otherwise or f"there are {len(cases)} cases; '*' stands for any text"

@@ -12,6 +12,9 @@ from pooldiag.model.cases import Case, Listing, Order, OrderKind, Selection
 from pooldiag.model.events import CaseStarted
 from pooldiag.model.outcomes import CaseResult, FrameworkReport
 
+NOT_A_RUN = "run the target without pooldiag for that"
+"""The hint beside a flag of the target that makes it run no cases."""
+
 CaseEvent = CaseStarted | CaseResult
 """A case began; or it ended, and this is its result."""
 

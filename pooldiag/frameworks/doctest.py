@@ -8,7 +8,7 @@ from itertools import accumulate, count
 from pathlib import Path
 
 from pooldiag.frameworks._doctest_reports import DoctestReader, parse_listing
-from pooldiag.frameworks.base import Framework, ReportReader
+from pooldiag.frameworks.base import NOT_A_RUN, Framework, ReportReader
 from pooldiag.model.cases import Case, Listing, Order, OrderKind, Selection
 
 ARGUMENT_LIMIT_BYTES = 131_071  # Linux, MAX_ARG_STRLEN without the final NUL; more is E2BIG at exec
@@ -37,7 +37,6 @@ class _OwnFlag:
 
 
 _OWN_REPORT = "pooldiag makes doctest write a report of its own, and keeps what the target prints"
-_NOT_A_RUN = "run the target without pooldiag for that"
 _OWN_FLAGS = (
     _OwnFlag(names=("reporters", "r", "out", "o"), form=_Form.VALUE, hint=_OWN_REPORT),
     _OwnFlag(names=("quiet", "q"), form=_Form.EITHER, hint=_OWN_REPORT),
@@ -49,11 +48,11 @@ _OWN_FLAGS = (
     _OwnFlag(names=("first", "f", "last", "l"), form=_Form.VALUE, hint="select cases with --case PATTERN"),
     _OwnFlag(names=("abort-after", "aa"), form=_Form.VALUE, hint="a run that stops early cannot be compared"),
     _OwnFlag(names=("no-skip", "ns"), form=_Form.EITHER, hint="cases marked skip() stay skipped"),
-    _OwnFlag(names=("no-run", "nr"), form=_Form.EITHER, hint=_NOT_A_RUN),
+    _OwnFlag(names=("no-run", "nr"), form=_Form.EITHER, hint=NOT_A_RUN),
     _OwnFlag(names=("exit", "e"), form=_Form.EITHER, hint="pooldiag always sets it"),
-    _OwnFlag(names=("help", "h", "?", "version", "v", "count", "c"), form=_Form.BARE, hint=_NOT_A_RUN),
-    _OwnFlag(names=("list-test-cases", "ltc", "list-test-suites", "lts"), form=_Form.BARE, hint=_NOT_A_RUN),
-    _OwnFlag(names=("list-reporters", "lr"), form=_Form.BARE, hint=_NOT_A_RUN),
+    _OwnFlag(names=("help", "h", "?", "version", "v", "count", "c"), form=_Form.BARE, hint=NOT_A_RUN),
+    _OwnFlag(names=("list-test-cases", "ltc", "list-test-suites", "lts"), form=_Form.BARE, hint=NOT_A_RUN),
+    _OwnFlag(names=("list-reporters", "lr"), form=_Form.BARE, hint=NOT_A_RUN),
 )
 _OWN_BY_NAME = {name: flag for flag in _OWN_FLAGS for name in flag.names}
 

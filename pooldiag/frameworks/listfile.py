@@ -22,15 +22,14 @@ from collections import Counter
 from pathlib import Path
 
 from pooldiag.frameworks._text import UNPRINTABLE, clipped, escaped
-from pooldiag.frameworks.base import CaseEvent, Framework, InputFile, ListingError, ReportReader
+from pooldiag.frameworks.base import NOT_A_RUN, CaseEvent, Framework, InputFile, ListingError, ReportReader
 from pooldiag.model.cases import Case, Listing, Order, OrderKind, Selection
 from pooldiag.model.events import CaseStarted
 from pooldiag.model.outcomes import CaseResult, CaseStatus, FrameworkReport
 
 _LINE_LIMIT_BYTES = 256 * 1024  # of a longer line the head is read
-_NOT_A_RUN = "run the target without pooldiag for that"
 _OWN_FLAGS = {
-    "--list-cases": _NOT_A_RUN,
+    "--list-cases": NOT_A_RUN,
     "--run-cases": "select cases with --case PATTERN, before the target",
     "--case": "select cases with --case PATTERN, before the target",
     "--report": "pooldiag makes the target write a report of its own",

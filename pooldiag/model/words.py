@@ -33,6 +33,10 @@ def percent(share: float) -> str:
     return f"{math.floor(share * 1000) / 10:g} %"
 
 
+SLIP = 0.3
+"""How like what was typed a name must be to be the one that was perhaps meant."""
+
+
 def nearest(name: str, known: Iterable[str], *, likeness: float = 0.0) -> str | None:
     """Return the known name most like this one, if it is at least so like it: 0 for any, 1 for the same."""
     return next(iter(get_close_matches(name, list(known), n=1, cutoff=likeness)), None)

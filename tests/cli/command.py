@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -35,6 +35,19 @@ def environment(changes: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in left_out} | dict(changes)
 
 
+def by_itself(words: Sequence[str], *, cwd: Path, variables: Mapping[str, str]) -> subprocess.CompletedProcess[bytes]:
+    """Run `pooldiag` in a process that nobody prepared."""
+    return subprocess.run(
+        [sys.executable, "-m", "pooldiag", *words],
+        cwd=cwd,
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=LIMIT_SECONDS,
+        check=False,
+    )
+
+
 def pooldiag(*words: str | Path, cwd: Path, **changes: str) -> Said:
     """Run `pooldiag` with these words."""
     variables = environment(changes)
@@ -42,15 +55,7 @@ def pooldiag(*words: str | Path, cwd: Path, **changes: str) -> Said:
     if begins_like_others(variables):
         done = forks.run(texts, cwd=cwd, environment=variables, limit_seconds=LIMIT_SECONDS)
     else:
-        done = subprocess.run(
-            [sys.executable, "-m", "pooldiag", *texts],
-            cwd=cwd,
-            env=variables,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=LIMIT_SECONDS,
-            check=False,
-        )
+        done = by_itself(texts, cwd=cwd, variables=variables)
     return Said(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
 
 

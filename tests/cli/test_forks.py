@@ -2,29 +2,19 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli import forks
-from tests.cli.command import LIMIT_SECONDS, environment, script
+from tests.cli.command import LIMIT_SECONDS, by_itself, environment, script
 
 
 def both(*words: str, cwd: Path) -> tuple[subprocess.CompletedProcess[bytes], subprocess.CompletedProcess[bytes]]:
     """Run the same words in a forked process and in one of their own."""
     variables = environment({})
     forked = forks.run(words, cwd=cwd, environment=variables, limit_seconds=LIMIT_SECONDS)
-    own = subprocess.run(
-        [sys.executable, "-m", "pooldiag", *words],
-        cwd=cwd,
-        env=variables,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=LIMIT_SECONDS,
-        check=False,
-    )
-    return forked, own
+    return forked, by_itself(words, cwd=cwd, variables=variables)
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,19 @@ class Role(StrEnum):
     POISON_0 = "poison-0"
     SERIAL = "serial"
     ISOLATE = "isolate"
+    QUARANTINE = "quarantine"
+    GUARD = "guard"
+    PAD = "pad"
+    FRESH_STATE = "fresh-state"
+    USED_STATE = "used-state"  # fresh-state again, in the folder that its last run left
+    PLACEBO = "placebo"
 
 
-SWITCHED_ROLES = tuple(role for role in Role if role not in {Role.BASELINE, Role.ISOLATE})
-"""What a switch of an allocator plays: profiles and `--arm` name these. The others every target can play."""
+OWN_ROLES = (Role.BASELINE, Role.ISOLATE, Role.FRESH_STATE, Role.USED_STATE, Role.PLACEBO)
+"""What every target can play, without a switch of its allocator."""
+
+SWITCHED_ROLES = tuple(role for role in Role if role not in OWN_ROLES)
+"""What a switch of an allocator plays: profiles and `--arm` name these."""
 
 PROBES_OF_A_GREEN = (Role.BYPASS, Role.POISON_N)
 """What turns red that a pool hides, so that a green baseline is asked it, too: no hidden mechanism predicts another."""
@@ -76,6 +85,15 @@ class BannerRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ArmProperty:
+    """One thing that is known of what an arm does, `addresses = apart`; `source` None stands for the user."""
+
+    name: str
+    value: str
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
     """One concrete environment, arguments and isolation that plays a role.
 
@@ -96,6 +114,11 @@ class Arm:
     caveat: str | None = None
     one_sided: bool = False
     late: bool = False
+    properties: tuple[ArmProperty, ...] = ()
+
+    def property(self, name: str) -> str | None:
+        """Return what is known of this, as it was written; None where nobody knows."""
+        return next((one.value for one in self.properties if one.name == name), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

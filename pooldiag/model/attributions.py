@@ -41,6 +41,61 @@ class Mechanism:
     predictions: Mapping[Role, Prediction]
 
 
+class Shows(StrEnum):
+    """What the runs of an arm show of a red."""
+
+    GONE = "gone"  # it is (nearly) never there
+    THERE = "there"  # it is there, as often as in the baseline
+    OWN_RATE = "own-rate"  # it is there at another rate, well apart from both
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenRole:
+    """What an arm shows, how sure that is, and of how many runs it is known."""
+
+    role: Role
+    shows: Shows
+    confidence: float
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnaskedRole:
+    """An arm that never ran, and why."""
+
+    role: Role
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmsAnswer:
+    """What the arms answer: words that are true of every fault that shows such arms, and what to do first."""
+
+    id: str
+    title: str
+    meaning: str
+    advice: str
+
+
+class WitnessKind(StrEnum):
+    """What a witness can do."""
+
+    FACT = "fact"  # names a mechanism, or excludes some
+    HINT = "hint"  # orders the candidates, and establishes nothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witness:
+    """Something seen beside the arms, for some mechanisms and against others (their ids)."""
+
+    id: str
+    kind: WitnessKind
+    text: str
+    speaks_for: tuple[str, ...] = ()
+    speaks_against: tuple[str, ...] = ()
+    source: str
+
+
 class Status(StrEnum):
     """How far a diagnosis got."""
 
@@ -84,12 +139,16 @@ class Attribution:
     """What the runs establish about one signature."""
 
     status: Status
-    mechanism: str | None = None  # an id, "none" when no mechanism fits, or None while several do
-    confidence: float | None = None  # posterior of the mechanism
+    answer: str | None = None  # the id of what the arms answer; None: open
+    mechanism: str | None = None  # the id of the one that a fact names
+    confidence: float | None = None  # posterior of the pattern that gives the answer
     rate: Rate | None = None  # how often the arms were red that it predicts red
     rule: str | None = None  # why the runs ended
     signature: Signature | None  # None: nothing was red
     candidates: tuple[Candidate, ...] = ()
     ruled_out: tuple[RuledOut, ...] = ()
+    seen: tuple[SeenRole, ...] = ()
+    not_asked: tuple[UnaskedRole, ...] = ()
+    witnesses: tuple[Witness, ...] = ()
     not_established: tuple[str, ...] = ()
     separators: tuple[Role, ...] = ()  # roles whose runs would separate the candidates and are missing

@@ -1,33 +1,58 @@
 """The sequential engine: which arm is worth running next, and what all runs so far establish.
 
-The next arm is the one with the most expected information a second. It ends when one hypothesis holds
-the wanted share of the posterior, when no arm can tell anything more, or when the budget is spent.
+Every arm whose answer would change something is asked once; then those runs are made that tell most a second of the
+pattern that gives an answer. It ends when that pattern holds the wanted share of the posterior, when no answer is left
+that these arms could give, or when the budget is spent.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from pooldiag.attribution.posterior import HYPOTHESES, SHARED, Posterior, RoleEvidence, posterior
+from pooldiag.attribution.answers import (
+    ANSWERS,
+    HIDDEN,
+    NOTHING_KNOWN,
+    PAIRS_NEEDED,
+    Circumstances,
+    Pattern,
+    answer_of,
+    support,
+)
+from pooldiag.attribution.faults import FAULTS, HIDDEN_FAULTS, FaultVariant, mechanisms_of
+from pooldiag.attribution.role_evidence import RoleEvidence
 from pooldiag.model.arms import PROBES_OF_A_GREEN, Role
-from pooldiag.model.attributions import Attribution, Candidate, Mechanism, Prediction, RuledOut, Status
-from pooldiag.model.readings import Sight, Signature
+from pooldiag.model.attributions import Shows
+from pooldiag.model.readings import Sight
 from pooldiag.model.settings import BASELINE_RUNS, DEFAULT_CONFIDENCE, DEFAULT_MAX_RUNS
 from pooldiag.model.words import percent
-from pooldiag.rates import greens_until, next_red, rate_of
+from pooldiag.rates import greens_until, mixture, next_red
 
-STILL_POSSIBLE = 0.01
-"""A mechanism with a smaller share of the posterior is ruled out: the default confidence leaves that for all others."""
+if TYPE_CHECKING:
+    from pooldiag.attribution.posterior import Posterior
 
 # These are chosen, none is measured by itself: `scripts/calibrate` shows what they make together of known faults.
-_LEAST_BITS = 1e-6  # nothing, but for rounding
-_LITTLE_BITS = 0.02  # of such runs, all that are allowed by default tell little more than one bit together
-_WORTH_NAMING_BITS = 0.05  # more than a little: for an arm that is missing the user has to do something
+_LEAST_BITS = 1e-6  # nothing that a few runs would make something of
 _LEAST_SECONDS = 1.0  # runs shorter than that cost alike
 _NEARLY_BEST = 0.3  # of about equally informative arms the one that ran least is taken
-_FRUITLESS_RUNS = 2  # one may be chance
-_SETTLING_RUNS = 16  # a fault at 70 % is red so often in a row once in 300 times; 12, once in 72, were too few
+_UNLIKELY = 0.01  # of answers together: what the default confidence leaves for all that is not established
+_LIKELY = 0.95  # each arm of an open pattern: it establishes nothing, so it need not be surer
+_WORTH_ASKING = 0.05  # an arm that changes what is left only by a chance smaller than that tells nothing
+_LEAST_GREENS = 2  # one may be chance, whatever is believed beforehand
+
+ASKED_FIRST = (
+    *(Role.BYPASS, Role.ISOLATE, Role.SERIAL, Role.POISON_N, Role.PLACEBO, Role.POISON_0, Role.QUARANTINE),
+    *(Role.FRESH_STATE, Role.EXACT, Role.PER_CASE, Role.GUARD, Role.PAD),
+)
+"""The order of the first runs: what most answers need comes first."""
+
+PATTERN_ROLES = tuple(role for role in ASKED_FIRST if role is not Role.GUARD)
+"""What a pattern is about. A guard shows a new red or nothing, and used-state belongs to fresh-state."""
+
+_GUARDED = frozenset({"access-past-end", "class-slack", "use-after-release"})
+_FIRST_RATES = mixture(always=0.4, at_any_rate=0.6)  # of the red, where only the baseline ran
 
 
 class StopReason(StrEnum):
@@ -37,8 +62,8 @@ class StopReason(StrEnum):
     BUDGET = "the budget of {:g} s is spent"
     GREEN = "nothing is red"
     REPEATED = "every arm ran {} times"
-    DECIDED = "{} has {} of the posterior"
-    TIED = "the arms that can be run do not tell the candidates apart"
+    DECIDED = "the pattern of {} has {} of the posterior"
+    NO_ANSWER = "no answer is left that these arms could give"
     EXHAUSTED = "no arm that can be run would tell more"
 
 
@@ -46,15 +71,13 @@ class StopReason(StrEnum):
 class StopRule:
     """How far a diagnosis may go. With `repeat` every arm runs so often, whatever the runs show.
 
-    `own_pool`: the allocator is one that the suite may itself test, not the C library's. `bisected`: the cases are
-    those that a bisection left.
+    `bisected`: the cases are those that a bisection left.
     """
 
     confidence: float = DEFAULT_CONFIDENCE
     max_runs: int = DEFAULT_MAX_RUNS
     budget_seconds: float | None = None
     repeat: int | None = None
-    own_pool: bool = True
     bisected: bool = False
 
 
@@ -79,27 +102,78 @@ class Stop:
         return self.reason.format(*self.said)
 
 
-def next_step(evidence: Sequence[RoleEvidence], plan: StopRule, spent: Spent) -> Role | Stop:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Believed:
+    """The runs so far, and what they make of the patterns; `hidden`: the baseline is green, and an arm is not.
+
+    `pattern` is what each role most probably shows, of those that gave an answer.
+    """
+
+    evidence: tuple[RoleEvidence, ...]
+    known: Circumstances
+    posterior: "Posterior"
+    faults: tuple[FaultVariant, ...]
+    pattern: Pattern
+    hidden: bool
+
+    def of(self, role: Role) -> RoleEvidence:
+        """Return the runs of a role; an arm that is not there has none."""
+        return _of(self.evidence, role)
+
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        """The roles that a pattern is about: those that were asked, or can be."""
+        return self.posterior.prior.roles
+
+    def too_few(self, role: Role, shows: Shows) -> bool:
+        """Tell whether a role that clears the red did so too seldom to be believed."""
+        return shows is Shows.GONE and self.of(role).green < _LEAST_GREENS
+
+    def left(self, pattern: Pattern) -> tuple[FaultVariant, ...]:
+        """Return the variants that allow this."""
+        return tuple(one for one in self.faults if all(shows in one.allows(role) for role, shows in pattern.items()))
+
+
+def circumstances(evidence: Sequence[RoleEvidence], *, out_of_memory: bool, loads_alike: bool) -> Circumstances:
+    """Gather what the properties of the arms, and the runs on state folders, say."""
+    bypass = _of(evidence, Role.BYPASS)
+    waits = {"yes": True, "no": False}.get(bypass.property("waits") or "")
+    fresh, used = _of(evidence, Role.FRESH_STATE), _of(evidence, Role.USED_STATE)
+    alike = fresh.red == 0 and used.green == 0
+    return Circumstances(
+        plain_fills=frozenset(
+            one.role for one in evidence if one.has("fills_on", "hand-out") and one.has("ordered", "yes")
+        ),
+        apart=bypass.has("addresses", "apart"),
+        waits=waits,
+        loads_alike=loads_alike,
+        out_of_memory=out_of_memory,
+        pairs=min(fresh.green, used.red) if alike else 0,
+    )
+
+
+def next_step(
+    evidence: Sequence[RoleEvidence], plan: StopRule, spent: Spent, known: Circumstances = NOTHING_KNOWN
+) -> Role | Stop:
     """Decide which role to run next, or to end; what may be spent bounds everything."""
     if (stop := _out_of_budget(plan, spent)) is not None:
         return stop
     if (role := _first_of_all(evidence, plan)) is not None:
         return role
-    if not _any_red(evidence):
+    if not any_red(evidence):
         return Stop(reason=StopReason.GREEN)
     if (repeat := plan.repeat) is not None:
-        few = (known.role for known in evidence if len(known.sights) < repeat)
+        few = (one.role for one in evidence if len(one.sights) < repeat and one.role is not Role.USED_STATE)
         return next(few, Stop(reason=StopReason.REPEATED, said=(repeat,)))
-    believed = posterior(evidence)
-    if (stop := _enough(believed, plan)) is not None:
-        return _needed(believed) or stop
-    return _most_informative(believed, spent) or Stop(reason=StopReason.EXHAUSTED)
+    return _weighed_step(believe(evidence, known), plan, spent)
 
 
-def _needed(believed: Posterior) -> Role | None:
-    """Return an arm that the leading mechanism needs an answer of, and that was not asked."""
-    needs = () if believed.leader.mechanism is None else believed.leader.mechanism.needs
-    return next((known.role for known in believed.evidence if known.role in needs and not known.sights), None)
+def _weighed_step(believed: Believed | None, plan: StopRule, spent: Spent) -> Role | Stop:
+    if believed is None:
+        return Stop(reason=StopReason.EXHAUSTED)
+    if believed.hidden:
+        return _hidden_step(believed, plan, spent)
+    return _first_answers(believed) or _telling_step(believed, plan, spent)
 
 
 def _out_of_budget(plan: StopRule, spent: Spent) -> Stop | None:
@@ -110,161 +184,207 @@ def _out_of_budget(plan: StopRule, spent: Spent) -> Stop | None:
     return None
 
 
-def _enough(believed: Posterior, plan: StopRule) -> Stop | None:
-    """Say why no further run is needed; None when one is."""
-    if believed.confidence >= plan.confidence:
-        return Stop(reason=StopReason.DECIDED, said=(believed.leader.id, percent(believed.confidence)))
-    tied = _tied(believed, plan.confidence) or _settled(believed.evidence)
-    return Stop(reason=StopReason.TIED) if tied else None
-
-
-def _tied(believed: Posterior, confidence: float) -> bool:
-    """Tell whether the leader shares its predictions for all arms with another, and little else is left to learn."""
-    roles = [known.role for known in believed.evidence if _can_tell(known)]
-    shared = believed.alike(roles)
-    if believed.confidence >= confidence * shared:
-        return False
-    return shared >= confidence or max(believed.information(role) for role in roles) < _LITTLE_BITS
-
-
-def _settled(evidence: Sequence[RoleEvidence]) -> bool:
-    """Tell whether every arm shows one thing only, and one of them often enough: so it goes on."""
-    steady = all(len(set(known.sights)) <= 1 for known in evidence)
-    return steady and max(len(known.sights) for known in evidence) >= _SETTLING_RUNS
-
-
 def _first_of_all(evidence: Sequence[RoleEvidence], plan: StopRule) -> Role | None:
     """Return the role whose run comes before any weighing."""
     if len(_of(evidence, Role.BASELINE).sights) < (plan.repeat or BASELINE_RUNS):
         return Role.BASELINE
-    if _any_red(evidence):
-        return None
-    few = (known.role for known in evidence if len(known.sights) < (plan.repeat or 1))
+    return None if any_red(evidence) else unasked_probe(evidence, plan)
+
+
+def unasked_probe(evidence: Sequence[RoleEvidence], plan: StopRule) -> Role | None:
+    """Return an arm that a green baseline has to be asked for what the pool hides, and that was not."""
+    few = (one.role for one in evidence if len(one.sights) < (plan.repeat or 1) and one.can_tell)
     return next((role for role in few if role in PROBES_OF_A_GREEN), None)
 
 
-def _any_red(evidence: Sequence[RoleEvidence]) -> bool:
-    return any(Sight.SAME_RED in known.sights for known in evidence)
+def any_red(evidence: Sequence[RoleEvidence]) -> bool:
+    """Tell whether any run shows the red."""
+    return any(Sight.SAME_RED in one.sights for one in evidence)
 
 
 def _of(evidence: Sequence[RoleEvidence], role: Role) -> RoleEvidence:
-    return next((known for known in evidence if known.role is role), RoleEvidence(role=role))
+    return next((one for one in evidence if one.role is role), RoleEvidence(role=role))
 
 
-def _most_informative(believed: Posterior, spent: Spent) -> Role | None:
+def believe(evidence: Sequence[RoleEvidence], known: Circumstances) -> Believed | None:
+    """Weigh the patterns by the runs; None where no arm says anything."""
+    from pooldiag.attribution.posterior import posterior  # noqa: PLC0415 - NumPy, which a green does not need
+
+    baseline = _of(evidence, Role.BASELINE)
+    hidden = baseline.red == 0
+    about = (Role.BASELINE, *PROBES_OF_A_GREEN) if hidden else PATTERN_ROLES
+    arms = {one.role: one for one in evidence if one.role in about}
+    roles = tuple(
+        role
+        for role in about
+        if role in arms
+        and (arms[role].can_tell or arms[role].red + arms[role].green)
+        and (arms[role].counts or not arms[role].sights)
+    )
+    if not roles:
+        return None
+    faults = HIDDEN_FAULTS if hidden else possible_faults(known)
+    counts = tuple((role, arms[role].red, arms[role].green) for role in roles)
+    at_rate = (0, 0) if hidden else (baseline.red, baseline.green)
+    weighed = posterior(counts, at_rate, faults)
+    return Believed(
+        evidence=tuple(evidence),
+        known=known,
+        posterior=weighed,
+        pattern=weighed.pattern,
+        faults=faults,
+        hidden=hidden,
+    )
+
+
+def possible_faults(known: Circumstances) -> tuple[FaultVariant, ...]:
+    """Return the variants that what is known of the arms and the red leaves."""
+    plain = Role.POISON_N in known.plain_fills
+    return tuple(
+        one
+        for one in FAULTS
+        if one.is_possible(apart=known.apart, waits=known.waits, plain_fills=plain, out_of_memory=known.out_of_memory)
+    )
+
+
+def _first_answers(believed: Believed) -> Role | None:
+    """Return an arm that was not asked, and would tell."""
+    fresh = believed.of(Role.FRESH_STATE)
+    if (role := _next_of_pair(believed, fresh)) is not None:
+        return role
+    return next((role for role in ASKED_FIRST if would_tell(believed, role)), None)
+
+
+def _next_of_pair(believed: Believed, fresh: RoleEvidence) -> Role | None:
+    """Return what is next of the pairs that prove a state outside: its folder's second use, or another fresh one."""
+    used, known = believed.of(Role.USED_STATE), believed.known
+    if fresh.red or used.green or not fresh.green or used not in believed.evidence or not used.can_tell:
+        return None
+    rule = next(rule for rule in ANSWERS if rule.pairs)
+    hopeful = any(_agrees(one, believed.pattern) for one in rule.wanted(believed.roles))
+    if known.pairs >= PAIRS_NEEDED or not hopeful:
+        return None
+    return Role.USED_STATE if used.red < fresh.green else Role.FRESH_STATE
+
+
+def _agrees(wanted: Pattern, pattern: Pattern) -> bool:
+    return all(pattern.get(role, shows) is shows for role, shows in wanted.items())
+
+
+def would_tell(believed: Believed, role: Role) -> bool:
+    """Tell whether an arm that has not been asked could change the answer, or what is left below it."""
+    there = next((one for one in believed.evidence if one.role is role), None)
+    if there is None or there.sights or not there.can_tell:
+        return False
+    if role is Role.PAD:
+        return Sight.NEW_RED in believed.of(Role.GUARD).sights
+    if role is Role.GUARD:
+        return bool(_GUARDED & mechanisms_of(believed.left(believed.pattern)))
+    return could_change(believed, role)
+
+
+def could_change(believed: Believed, role: Role) -> bool:
+    """Tell whether a role, asked or not to be had, could change the answer, or narrow what is left below it."""
+    pattern, roles = believed.pattern, {*believed.roles, role}
+    if role is Role.PLACEBO:
+        return True
+    rules = [rule for rule in ANSWERS if rule.is_possible(believed.known)]
+    wanted = [one for rule in rules for one in rule.wanted(roles) if _agrees(one, pattern)]
+    if any(role in one for one in wanted):
+        return True
+    left = believed.left(pattern)
+    narrowed = {shows: mechanisms_of([one for one in left if shows in one.allows(role)]) for shows in Shows}
+    chances = {
+        shows: believed.posterior.chance(role, shows) if role in believed.roles else 1.0
+        for shows in (Shows.THERE, Shows.GONE)
+    }
+    whole = mechanisms_of(left)
+    return any(narrowed[shows] != whole and chance >= _WORTH_ASKING for shows, chance in chances.items())
+
+
+def _telling_step(believed: Believed, plan: StopRule, spent: Spent) -> Role | Stop:
+    """Return the run that tells most about the answer, once every arm that would tell was asked."""
+    pattern = believed.pattern
+    rule = answer_of(pattern, believed.known)
+    part = None if rule is None else support(rule, pattern, believed.known)
+    if rule is not None and part is not None:
+        sure = believed.posterior.probability(part)
+        if few := [role for role, shows in part.items() if believed.too_few(role, shows)]:
+            return _most_informative(believed, spent, few) or few[0]
+        if sure >= plan.confidence:
+            return Stop(reason=StopReason.DECIDED, said=(rule.answer.id, percent(sure)))
+        wanted = tuple(part)
+    else:
+        wanted = _roles_of_answers(believed)
+        if not wanted:
+            return _settle(believed, spent)
+    return _most_informative(believed, spent, wanted) or Stop(reason=StopReason.EXHAUSTED)
+
+
+def _roles_of_answers(believed: Believed) -> tuple[Role, ...]:
+    """Return the roles of the likeliest pattern that gives an answer; none where no answer is likely at all."""
+    rules = [rule for rule in ANSWERS if rule.is_possible(believed.known)]
+    rules = [rule for rule in rules if not rule.pairs or believed.known.pairs >= PAIRS_NEEDED]
+    wanted = [one for rule in rules for one in rule.wanted(believed.roles)]
+    chances = [believed.posterior.probability(one) for one in wanted]
+    if sum(chances) < _UNLIKELY:
+        return ()
+    return tuple(wanted[chances.index(max(chances))])
+
+
+def _settle(believed: Believed, spent: Spent) -> Role | Stop:
+    """Return a run of an arm of which it is not likely what it shows; none is established by it."""
+    posterior = believed.posterior
+    unsure = [role for role in believed.pattern if posterior.likely(role)[1] < _LIKELY and believed.of(role).can_tell]
+    return _most_informative(believed, spent, unsure) or Stop(reason=StopReason.NO_ANSWER)
+
+
+def _most_informative(believed: Believed, spent: Spent, roles: Sequence[Role]) -> Role | None:
     """Return the arm to run: most bits a second, and of nearly equal ones the one that ran least."""
     usual = max(_LEAST_SECONDS, spent.of_role.get(Role.BASELINE, 0.0))
+    asked = [one for one in believed.evidence if one.role in {*roles, Role.BASELINE} and one.can_tell]
     worth: dict[Role, float] = {}
-    for known in believed.evidence:
-        bits = believed.information(known.role) if _can_tell(known) else 0.0
+    for one in asked if roles else ():
+        bits = believed.posterior.information(one.role, roles)
         if bits > _LEAST_BITS:
-            seconds = max(_LEAST_SECONDS, spent.of_role.get(known.role, usual))
-            worth[known.role] = bits / 2.0 ** round(math.log2(seconds))  # so that the noise of a clock does not decide
+            seconds = max(_LEAST_SECONDS, spent.of_role.get(one.role, usual))
+            worth[one.role] = bits / 2.0 ** round(math.log2(seconds))  # so that the noise of a clock does not decide
     if not worth:
         return None
     best = max(worth.values())
-    runs = {known.role: len(known.sights) for known in believed.evidence}
+    runs = {one.role: len(one.sights) for one in believed.evidence}
     near = [role for role, value in worth.items() if value >= _NEARLY_BEST * best]
     return min(near, key=lambda role: (runs[role], -worth[role]))
 
 
-def _can_tell(known: RoleEvidence) -> bool:
-    """Leave out arms that are not evidence, and those that showed nothing of use however often they ran."""
-    if known.sights and not known.counts:
-        return False
-    fruitless = known.sights.count(Sight.NOTHING) + known.sights.count(Sight.NEW_RED)
-    return not (fruitless >= _FRUITLESS_RUNS and fruitless == len(known.sights))
+def hidden_pattern(believed: Believed) -> Pattern:
+    """Return the pattern of an unwritten read that a green baseline hides: red under the fill, and not without it."""
+    wanted = {Role.BASELINE: Shows.GONE, Role.POISON_N: Shows.THERE, Role.BYPASS: Shows.GONE}
+    return {role: shows for role, shows in wanted.items() if role in believed.roles}
 
 
-def conclude(
-    evidence: Sequence[RoleEvidence], *, signature: Signature | None, plan: StopRule, stop: Stop | None = None
-) -> Attribution:
-    """Return what the runs establish about the signature; `stop` says why they ended."""
-    rule = None if stop is None else str(stop)
-    if not _any_red(evidence):
-        unasked = _first_of_all(evidence, plan)
-        open_questions = (*_new_reds(evidence), *(() if unasked is None else (f"green: {unasked} was not asked",)))
-        status = Status.UNRESOLVED if open_questions else Status.GREEN
-        return Attribution(signature=None, status=status, not_established=open_questions, rule=rule)
-    believed = posterior(evidence)
-    row, confidence = believed.leader.mechanism, believed.confidence
-    innocent = tuple(_innocent(signature, row))
-    doubts = (*(innocent if plan.own_pool else ()), *_unanswered(believed))
-    decided = confidence >= plan.confidence and not doubts
-    established = row if decided else None
-    ruled_out = tuple(_ruled_out(believed))
-    left_open = () if established is None else established.leaves_open
-    to_bisect = () if established is None or plan.bisected else established.open_to_bisection
-    return Attribution(
-        signature=signature,
-        status=Status.UNRESOLVED if established is None else Status.ESTABLISHED,
-        mechanism=believed.leader.id if decided else None,
-        confidence=confidence if decided else None,
-        rate=rate_of(*believed.red_of_leader),
-        rule=rule,
-        candidates=_candidates(believed, gone={entry.mechanism for entry in ruled_out}),
-        ruled_out=ruled_out,
-        not_established=tuple(dict.fromkeys((*innocent, *doubts, *left_open, *to_bisect, *_new_reds(evidence)))),
-        separators=() if decided else tuple(_separators(believed)),
-    )
+def hides_a_read(believed: Believed) -> bool:
+    """Tell whether the arms show, each most probably, what an unwritten read shows that a green baseline hides."""
+    wanted = hidden_pattern(believed)
+    fills = Role.POISON_N in wanted and Role.POISON_N in believed.known.plain_fills
+    return fills and all(believed.pattern.get(role) is shows for role, shows in wanted.items())
 
 
-def _innocent(signature: Signature | None, row: Mechanism | None) -> Iterator[str]:
-    """Yield the innocent explanation that a red of this kind has as well."""
-    if row is not None and signature is not None and signature.kind in row.unless:
-        yield f"{row.title}: {row.alternative}"
-
-
-def _unanswered(believed: Posterior) -> Iterator[str]:
-    """Yield the arms whose answer the leader needs and that gave none."""
-    if (row := believed.leader.mechanism) is not None:
-        for known in believed.evidence:
-            if known.role in row.needs and known.sights and known.counts and not sum(believed.counts[known.role]):
-                yield f"{row.title}: {known.role} gave no answer about this red"
+def _hidden_step(believed: Believed, plan: StopRule, spent: Spent) -> Role | Stop:
+    """Return the next run on a green baseline under which an arm is red: until it is no flake of the baseline's."""
+    unasked = (one.role for one in believed.evidence if one.role in believed.roles and not one.sights)
+    if (role := next(unasked, None)) is not None:
+        return role
+    if not hides_a_read(believed):
+        return _settle(believed, spent)
+    wanted = hidden_pattern(believed)
+    sure = believed.posterior.probability(wanted)
+    if sure >= plan.confidence:
+        return Stop(reason=StopReason.DECIDED, said=(HIDDEN.id, percent(sure)))
+    return _most_informative(believed, spent, tuple(wanted)) or Stop(reason=StopReason.EXHAUSTED)
 
 
 def greens_needed(baseline: Sequence[Sight], *, greens: int, confidence: float) -> int:
     """Return how many more greens an arm needs until chance explains them less often than 1 - `confidence`."""
-    rate = next_red(SHARED, baseline.count(Sight.SAME_RED), baseline.count(Sight.GREEN))
+    rate = next_red(_FIRST_RATES, baseline.count(Sight.SAME_RED), baseline.count(Sight.GREEN))
     return max(0, greens_until(rate, 1 - confidence) - greens)
-
-
-def _candidates(believed: Posterior, gone: set[str]) -> tuple[Candidate, ...]:
-    """Return the mechanisms that are not ruled out, the most probable first."""
-    left = [one.id for one in HYPOTHESES if one.mechanism is not None and one.id not in gone]
-    left.sort(key=lambda name: -believed.weights[name])
-    return tuple(Candidate(mechanism=name, posterior=believed.weights[name]) for name in left)
-
-
-def _ruled_out(believed: Posterior) -> Iterator[RuledOut]:
-    """Yield the mechanisms that have next to nothing of the posterior, with the arm that weighs most against each."""
-    for other in HYPOTHESES:
-        if other.mechanism is None or other is believed.leader or believed.weights[other.id] >= STILL_POSSIBLE:
-            continue
-        found = (_contradiction(_of(believed.evidence, role), other.mechanism) for role in believed.against(other))
-        yield from (entry for entry in list(filter(None, found))[:1])
-
-
-_CONTRARY = {Prediction.SAME_RED: Sight.GREEN, Prediction.NEW_RED: Sight.GREEN, Prediction.GREEN: Sight.SAME_RED}
-
-
-def _contradiction(known: RoleEvidence, row: Mechanism) -> RuledOut | None:
-    expected = row.predictions[known.role]
-    for run, seen in zip(known.runs, known.sights, strict=True):
-        if seen is _CONTRARY.get(expected):
-            saw = Prediction(seen.value)
-            return RuledOut(mechanism=row.id, arm=known.role, run=run, expected=expected, saw=saw)
-    return None
-
-
-def _new_reds(evidence: Sequence[RoleEvidence]) -> Iterator[str]:
-    """Name the arms with a red that is not the one in question."""
-    for known in evidence:
-        if count := known.sights.count(Sight.NEW_RED):
-            yield f"{known.role}: {count}/{len(known.sights)} runs show another red, which is no evidence for this one"
-
-
-def _separators(believed: Posterior) -> Iterator[Role]:
-    """Yield the roles that were not seen and would tell, the most telling first."""
-    bits = {role: believed.information(role) for role in Role if not any(believed.counts.get(role, ()))}
-    yield from sorted((role for role in bits if bits[role] > _WORTH_NAMING_BITS), key=lambda role: -bits[role])

@@ -1,173 +1,196 @@
-"""How strongly the runs speak for each mechanism: a posterior over the table, with a catch-all beside it.
+"""How strongly the runs speak for each pattern of arms: which show the red, clear it, or have a rate of their own.
 
-Runs of an arm are Bernoulli trials. Every arm that a mechanism predicts red shares one unknown rate; an
-arm predicted green is red at a small false-red rate; an arm predicted "anything" has a rate of its own.
-Under the catch-all every arm has one. Rates are integrated out.
+Runs of an arm are Bernoulli trials. Under every arm that shows the red as the baseline does it has one unknown rate;
+under an arm that clears it, it is there at a small false-red rate; any other arm has a rate well apart from both. A
+pattern's prior comes from four sources: no arm changes anything; the rows of `faults.FAULTS`; any pattern; and rates
+of their own under most arms. Rates are integrated out on a grid, so nothing is sampled.
 """
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
 
-from pooldiag.attribution.mechanisms import MECHANISMS
-from pooldiag.model.arms import Acted, Role
-from pooldiag.model.attributions import NO_MECHANISM, Mechanism, Prediction
-from pooldiag.model.readings import Sight
-from pooldiag.rates import Mixture, entropy, log_mixture, mixture, next_red, normalised
+import numpy as np
+from numpy.typing import NDArray
 
-INDEPENDENT = "independent"
-INDEPENDENT_PRIOR = 0.5
-"""Chosen: the runs have to speak against a plain bug or a flake before the pool is blamed."""
+from pooldiag.attribution.faults import FaultVariant
+from pooldiag.model.arms import Role
+from pooldiag.model.attributions import Shows
 
-CATCH_ALL_PRIOR = 0.05
-"""Chosen: a little, so that it is said when the table does not fit."""
+_Floats: TypeAlias = NDArray[np.float64]
+Counts: TypeAlias = tuple[tuple[Role, int, int], ...]
+"""Reds and greens of each role."""
 
-_HIDDEN_SHARE = 0.5  # chosen: a rare flake that happens to come with the bypass looks like what a pool hides
-_FALSE_RED_RATE = 0.002  # chosen: above 0, so that one odd red weighs 9 bits against a row, and does not end it
-# A fault at 70 % that was red a few times in a row was taken for a steady one, and one green then ruled out too much:
-# for that the first share below was taken down from 0.5, and those of `_FREE` up from 0.05, where `_UNKNOWN` still is.
-SHARED = mixture(always=0.4, at_any_rate=0.6)  # many faults show in nearly every run, the others at any rate
-_FREE = mixture(always=0.15, at_any_rate=0.7, never=0.15)  # at any rate, and often always or never
-_UNKNOWN = mixture(always=0.05, at_any_rate=0.9, never=0.05)  # of the catch-all: mostly at any rate
+_STATES = (Shows.THERE, Shows.GONE, Shows.OWN_RATE)
+_NUMBER = {shows: number for number, shows in enumerate(_STATES)}
 
-_RedGreen = tuple[int, int]
+# Chosen, and measured together by `scripts/calibrate`.
+_NO_ARM = 0.4  # the runs have to speak against a plain bug or a flake before an arm is said to change anything
+_ANY_PATTERN = 0.06  # so that what no row foresees can be established by its own runs
+_OWN_RATES = 0.08  # with arms of such rates a single run each looks like a flake
+_SLIP = 0.02  # that an arm clears the red, or shows it, against what a row says of it
+_OWN_SLIP = 0.001  # that it has a rate of its own
+_FALSE_RED_RATE = 0.002  # above 0, so that one odd red weighs 9 bits against a green arm, and does not end it
+_STEADY = 0.5  # of faults that show in nearly every run; the others have any rate alike
+_STEADY_RATES = (0.99, 0.998)
+_APART = 0.6  # a rate of an arm's own is at most so much of the baseline's, or its greens at most so much
+_LEAST = 0.25  # and at least so much of it: with less it is (nearly) never red
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoleEvidence:
-    """The runs of one role as seen from one signature: run ids and sights, in step."""
-
-    role: Role
-    acted: Acted | None = None
-    runs: tuple[str, ...] = ()
-    sights: tuple[Sight, ...] = ()
-
-    @property
-    def counts(self) -> bool:
-        """Whether the arm's runs are evidence at all: an arm that did not act is none."""
-        return self.acted in {None, Acted.PROVEN, Acted.PLAUSIBLE}
+_ANY = np.arange(0.05, 0.96, 0.05)
+_RATES: _Floats = np.array([*_ANY, *_STEADY_RATES])
+_WEIGHTS: _Floats = np.array(
+    [*np.full(len(_ANY), (1 - _STEADY) / len(_ANY)), *np.full(len(_STEADY_RATES), _STEADY / len(_STEADY_RATES))]
+)
+_OWN: _Floats = np.arange(0.01, 0.97, 0.02)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hypothesis:
-    """A row of the table, or the catch-all, which has none; `free` is the prior of the rates that it leaves open."""
-
-    mechanism: Mechanism | None
-    prior: float
-    free: Mixture = _FREE
-
-    @property
-    def id(self) -> str:
-        """The id of the row; that of no mechanism for the catch-all."""
-        return NO_MECHANISM if self.mechanism is None else self.mechanism.id
-
-    def prediction(self, role: Role) -> Prediction:
-        """Return what is expected of a role. A new red that the pool hides is the red in question."""
-        row = {} if self.mechanism is None else self.mechanism.predictions
-        expected = row.get(role, Prediction.ANYTHING)
-        return Prediction.SAME_RED if expected is Prediction.NEW_RED else expected
-
-    def shared(self, counts: Mapping[Role, _RedGreen]) -> _RedGreen:
-        """Return red and green runs of all arms that are predicted red: these have one rate."""
-        of_fault = [seen for role, seen in counts.items() if self.prediction(role) is Prediction.SAME_RED]
-        return sum(red for red, _ in of_fault), sum(green for _, green in of_fault)
-
-    def log_likelihood(self, counts: Mapping[Role, _RedGreen]) -> float:
-        """Say how probable the runs are if this is true."""
-        total = 0.0
-        for role, (red, green) in counts.items():
-            match self.prediction(role):
-                case Prediction.GREEN:
-                    total += red * math.log(_FALSE_RED_RATE) + green * math.log1p(-_FALSE_RED_RATE)
-                case Prediction.ANYTHING:
-                    total += log_mixture(self.free, red, green)
-        return total + log_mixture(SHARED, *self.shared(counts))
-
-    def next_red(self, counts: Mapping[Role, _RedGreen], role: Role) -> float:
-        """Return how probable it is that the next run of a role is red, if this is true."""
-        match self.prediction(role):
-            case Prediction.GREEN:
-                return _FALSE_RED_RATE
-            case Prediction.SAME_RED:
-                return next_red(SHARED, *self.shared(counts))
-            case _:
-                return next_red(self.free, *counts.get(role, (0, 0)))
+def _apart() -> _Floats:
+    """Return how probable each rate of an arm's own is beside each rate of the baseline; shape (rates, own rates)."""
+    below = (_OWN[None, :] <= _APART * _RATES[:, None]) & (_OWN[None, :] >= _LEAST * _RATES[:, None])
+    above = 1 - _OWN[None, :] <= _APART * (1 - _RATES[:, None])
+    allowed = (below | above).astype(np.float64)
+    shares: _Floats = allowed / allowed.sum(axis=1, keepdims=True)
+    return shares
 
 
-def _hypotheses() -> Iterator[Hypothesis]:
-    """Yield the rows, which share alike what the priors above leave, but for what a pool hides, and the catch-all."""
-    hidden = {row.id: row.predictions[Role.BASELINE] is Prediction.GREEN for row in MECHANISMS}
-    shares = {name: _HIDDEN_SHARE if hidden[name] else 1.0 for name in hidden if name != INDEPENDENT}
-    unit = (1 - INDEPENDENT_PRIOR - CATCH_ALL_PRIOR) / sum(shares.values())
-    for row in MECHANISMS:
-        yield Hypothesis(mechanism=row, prior=INDEPENDENT_PRIOR if row.id == INDEPENDENT else shares[row.id] * unit)
-    yield Hypothesis(mechanism=None, prior=CATCH_ALL_PRIOR, free=_UNKNOWN)
+_APART_FROM = _apart()
 
 
-HYPOTHESES = tuple(_hypotheses())
+@lru_cache(maxsize=4096)
+def _likelihood(red: int, green: int) -> _Floats:
+    """Return how probable the runs of an arm are in each state, at each rate of the baseline; shape (states, rates)."""
+    there: _Floats = _RATES**red * (1 - _RATES) ** green
+    gone: _Floats = np.full_like(_RATES, _FALSE_RED_RATE**red * (1 - _FALSE_RED_RATE) ** green)
+    own: _Floats = _APART_FROM @ (_OWN**red * (1 - _OWN) ** green)
+    return np.stack((there, gone, own))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Posterior:
-    """The runs so far, and how probable they make every hypothesis, in the order of the table.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PatternPrior:
+    """What is believed beforehand of the roles: the weight of each source, and what each role then shows.
 
-    `counts` are same reds and greens of every arm that is evidence; a new red is evidence of nothing. `leader` is the
-    most probable hypothesis.
+    Shapes: (sources,) and (sources, roles, states).
     """
 
-    evidence: tuple[RoleEvidence, ...]
-    counts: Mapping[Role, _RedGreen]
-    weights: Mapping[str, float]
-    leader: Hypothesis
+    roles: tuple[Role, ...]
+    weights: _Floats
+    shows: _Floats
+
+
+def _expected(allowed: tuple[Shows, ...]) -> list[float]:
+    """Return how probable each state is where a row allows these."""
+    slips = {Shows.THERE: _SLIP, Shows.GONE: _SLIP, Shows.OWN_RATE: _OWN_SLIP}
+    sure = (1 - sum(slip for shows, slip in slips.items() if shows not in allowed)) / len(allowed)
+    return [sure if shows in allowed else slips[shows] for shows in _STATES]
+
+
+@lru_cache(maxsize=64)
+def prior_over(roles: tuple[Role, ...], faults: tuple[FaultVariant, ...]) -> PatternPrior:
+    """Return the prior over these roles, where these variants are possible."""
+    no_arm = [[1.0, 0.0, 0.0] for _ in roles]
+    rows = [[_expected(fault.allows(role)) for role in roles] for fault in faults]
+    anything, own = [[0.5, 0.48, 0.02] for _ in roles], [[0.05, 0.05, 0.9] for _ in roles]
+    of_rows = 1 - _NO_ARM - _ANY_PATTERN - _OWN_RATES
+    weights = [_NO_ARM, *([of_rows / len(faults)] * len(faults)), _ANY_PATTERN, _OWN_RATES]
+    shows = np.array([no_arm, *rows, anything, own], dtype=np.float64).reshape(len(weights), len(roles), len(_STATES))
+    return PatternPrior(roles=roles, weights=np.array(weights), shows=shows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Posterior:
+    """The runs so far, and how probable they make each pattern.
+
+    `likelihoods` has the shape (roles, states, rates); `at_rate` is the prior of the rate times what the baseline says.
+    `joint` is how probable a role's state and the rate are together, shape (roles, states, rates).
+    """
+
+    prior: PatternPrior
+    counts: Mapping[Role, tuple[int, int]]
+    likelihoods: _Floats
+    at_rate: _Floats
+    mixed: _Floats
+    total: float
+    joint: _Floats
+
+    def probability(self, pattern: Mapping[Role, Shows] | Mapping[Role, tuple[Shows, ...]]) -> float:
+        """Return how probable it is that these roles show this, or one of these each."""
+        mixed = self.mixed.copy()
+        for role, allowed in pattern.items():
+            place = self.prior.roles.index(role)
+            states = [_NUMBER[shows] for shows in ((allowed,) if isinstance(allowed, Shows) else allowed)]
+            mixed[:, place, :] = self.prior.shows[:, place, states] @ self.likelihoods[place, states]
+        product = np.einsum("k,kt,t->", self.prior.weights, mixed.prod(axis=1), self.at_rate)
+        return float(product) / self.total
+
+    def likely(self, role: Role) -> tuple[Shows, float]:
+        """Return what a role most probably shows, and how probable that is."""
+        states = self.joint[self.prior.roles.index(role)].sum(axis=1)
+        best = int(states.argmax())
+        return _STATES[best], float(states[best])
 
     @property
-    def confidence(self) -> float:
-        """The share of the leader."""
-        return self.weights[self.leader.id]
+    def pattern(self) -> Mapping[Role, Shows]:
+        """What each role most probably shows, of those with a run."""
+        best = self.joint.sum(axis=2).argmax(axis=1)
+        return {
+            role: _STATES[number] for role, number in zip(self.prior.roles, best, strict=True) if any(self.counts[role])
+        }
 
-    @property
-    def red_of_leader(self) -> tuple[int, int]:
-        """Reds and runs of all arms that the leader predicts red; of the baseline for the catch-all."""
-        one = self.leader
-        red, green = self.counts.get(Role.BASELINE, (0, 0)) if one.mechanism is None else one.shared(self.counts)
-        return red, red + green
+    def chance(self, role: Role, shows: Shows) -> float:
+        """Return how probable it is that a role shows this."""
+        return float(self.joint[self.prior.roles.index(role), _NUMBER[shows]].sum())
 
-    def information(self, role: Role) -> float:
-        """Return the expected bits that one more run of a role tells about which hypothesis is true."""
-        reds = [(self.weights[one.id], one.next_red(self.counts, role)) for one in HYPOTHESES]
-        overall = sum(weight * red for weight, red in reds)
-        return entropy(overall) - sum(weight * entropy(red) for weight, red in reds)
+    def information(self, role: Role, about: Sequence[Role]) -> float:
+        """Return the expected bits that one more run of a role tells about what it shows.
 
-    def alike(self, roles: Sequence[Role]) -> float:
-        """Return the share of all hypotheses that predict for these roles what the leader does: no run separates them.
-
-        The leader is among them.
+        A run of the baseline tells of the rate, and so of what any of the roles `about` shows.
         """
-        wanted = [self.leader.prediction(role) for role in roles]
-        return sum(self.weights[one.id] for one in HYPOTHESES if [one.prediction(role) for role in roles] == wanted)
+        if role is not Role.BASELINE or Role.BASELINE in self.prior.roles:
+            return self._bits(self.prior.roles.index(role), self._reds(role))
+        rates = np.broadcast_to(_RATES, (len(_STATES), len(_RATES)))
+        return max((self._bits(self.prior.roles.index(one), rates) for one in about), default=0.0)
 
-    def against(self, other: Hypothesis) -> list[Role]:
-        """Return the arms, that one first whose runs shift the odds most from another hypothesis to the leader."""
+    def _reds(self, role: Role) -> _Floats:
+        """Return how probable a red of a role's next run is, in each state and at each rate."""
+        red, green = self.counts.get(role, (0, 0))
+        more, now = _likelihood(red + 1, green), _likelihood(red, green)
+        return more / np.maximum(now, 1e-300)
 
-        def odds(seen: Mapping[Role, _RedGreen]) -> float:
-            return other.log_likelihood(seen) - self.leader.log_likelihood(seen)
+    def _bits(self, place: int, reds: _Floats) -> float:
+        joint = self.joint[place]
+        states = joint.sum(axis=1)
+        red = (joint * reds).sum(axis=1) / np.maximum(states, 1e-300)
+        return float(_entropy(np.array([(states * red).sum()]))[0] - (states * _entropy(red)).sum())
 
-        whole = odds(self.counts)
-        without = {role: {one: seen for one, seen in self.counts.items() if one != role} for role in self.counts}
-        return sorted(self.counts, key=lambda role: whole - odds(without[role]))
+
+def _entropy(red: _Floats) -> _Floats:
+    """Return the entropy of a red-or-green in bits (Shannon 1948, Bell Syst. Tech. J. 27:379)."""
+    sure = np.clip(red, 1e-12, 1 - 1e-12)
+    bits: _Floats = -(sure * np.log2(sure) + (1 - sure) * np.log2(1 - sure))
+    return bits
 
 
-def posterior(evidence: Sequence[RoleEvidence]) -> Posterior:
-    """Weigh every hypothesis by the runs."""
-    counts = {
-        known.role: (known.sights.count(Sight.SAME_RED), known.sights.count(Sight.GREEN))
-        for known in evidence
-        if known.counts
-    }
-    shares = normalised([math.log(one.prior) + one.log_likelihood(counts) for one in HYPOTHESES])
+@lru_cache(maxsize=20_000)
+def posterior(counts: Counts, baseline: tuple[int, int], faults: tuple[FaultVariant, ...]) -> Posterior:
+    """Weigh every pattern of these roles by the runs; a role without one is there to be asked.
+
+    `baseline` are its reds and greens, (0, 0) where it is one of the roles: a baseline that may be green.
+    """
+    prior = prior_over(tuple(role for role, _, _ in counts), faults)
+    likelihoods = np.stack([_likelihood(red, green) for _, red, green in counts])
+    at_rate = _WEIGHTS * _likelihood(*baseline)[_NUMBER[Shows.THERE]]
+    mixed = np.einsum("kas,ast->kat", prior.shows, likelihoods)
+    weighted = prior.weights[:, None] * mixed.prod(axis=1) * at_rate
+    total = float(weighted.sum())
+    without = weighted[:, None, :] / mixed  # what all other roles say
+    joint = np.einsum("kat,kas->ast", without, prior.shows) * likelihoods / total
     return Posterior(
-        evidence=tuple(evidence),
-        counts=counts,
-        weights={one.id: share for one, share in zip(HYPOTHESES, shares, strict=True)},
-        leader=HYPOTHESES[shares.index(max(shares))],
+        prior=prior,
+        counts={role: (red, green) for role, red, green in counts},
+        likelihoods=likelihoods,
+        at_rate=at_rate,
+        mixed=mixed,
+        total=total,
+        joint=joint,
     )

@@ -1,18 +1,14 @@
 """Mechanisms, and what the runs make of them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from pooldiag.model.arms import Role
-from pooldiag.model.readings import Signature, SignatureKind
-
-NO_MECHANISM = "none"
-"""The id that stands where no mechanism of the table fits."""
+from pooldiag.model.readings import Signature
 
 
 class Prediction(StrEnum):
-    """What a mechanism makes an arm show."""
+    """What an arm shows, or what a mechanism makes it show."""
 
     SAME_RED = "R"
     GREEN = "G"
@@ -22,23 +18,13 @@ class Prediction(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mechanism:
-    """One possible cause: what it means, what to do first, what stays open, and what each role shows if this is it.
-
-    `open_to_bisection` stays open until the order is bisected.
-    A signature of a kind in `unless` has an innocent explanation as well, the `alternative`. Where an arm of
-    a role in `needs` can be run, it must have given an answer before this is established.
-    """
+    """One possible cause: what it means, what to do first, and what stays open when it is named."""
 
     id: str
     title: str
     meaning: str
     advice: str
     leaves_open: tuple[str, ...] = ()
-    open_to_bisection: tuple[str, ...] = ()
-    unless: tuple[SignatureKind, ...] = ()
-    alternative: str = ""
-    needs: tuple[Role, ...] = ()
-    predictions: Mapping[Role, Prediction]
 
 
 class Shows(StrEnum):
@@ -94,6 +80,7 @@ class Witness:
     speaks_for: tuple[str, ...] = ()
     speaks_against: tuple[str, ...] = ()
     source: str
+    needs: tuple[tuple[Role, Shows], ...] = ()  # what arms must show before a fact names its mechanism
 
 
 class Status(StrEnum):
@@ -140,6 +127,7 @@ class Attribution:
 
     status: Status
     answer: str | None = None  # the id of what the arms answer; None: open
+    narrowed: str | None = None  # what a further arm says within the answer
     mechanism: str | None = None  # the id of the one that a fact names
     confidence: float | None = None  # posterior of the pattern that gives the answer
     rate: Rate | None = None  # how often the arms were red that it predicts red

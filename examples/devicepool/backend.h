@@ -16,8 +16,9 @@ class Backend {
     Backend(const Backend&) = delete;
     Backend& operator=(const Backend&) = delete;
 
-    virtual void* Alloc(std::size_t bytes) = 0;  // throws std::bad_alloc
+    virtual void* Alloc(std::size_t bytes) = 0;  // with the pad behind it, zeroed; throws std::bad_alloc
     virtual void Free(void* address) = 0;
+    virtual void Quarantine(void*) {}              // instead of Free: the address stays taken; waits for nothing
     virtual void CopyToDevice(void* device, const void* host, std::size_t bytes) = 0;
     virtual void CopyToHost(void* host, const void* device, std::size_t bytes) = 0;
     virtual void Fill(void* device, unsigned char value, std::size_t bytes) = 0;

@@ -37,10 +37,12 @@ class CudaBackend : public Backend {
   public:
     explicit CudaBackend(int index) : Backend(DeviceType::kGpu, index) {}
 
-    void* Alloc(std::size_t bytes) override {
+    void* Alloc(std::size_t asked) override {
+        const std::size_t bytes = WithPad(asked);
         Check(cudaSetDevice(index()), "cudaSetDevice");
         void* address = nullptr;
         if (cudaMalloc(&address, bytes) != cudaSuccess) throw std::bad_alloc();
+        if (bytes > asked) Check(cudaMemset(static_cast<char*>(address) + asked, 0, bytes - asked), "pad");
         const std::lock_guard<std::mutex> lock(mutex_);
         blocks_[static_cast<const char*>(address)] = bytes;
         return address;

@@ -65,6 +65,9 @@ struct Memo {
 thread_local Memo memo;
 thread_local ActivePoolScope* innermost_scope = nullptr;
 
+// Whether a block that came back can be handed out again.
+bool KeepsReleased() { return !GetSwitches().bypass && !GetSwitches().quarantine; }
+
 std::string Describe(const Backend& backend) {
     return (backend.type() == DeviceType::kHost ? "host:" : "gpu:") + std::to_string(backend.index());
 }
@@ -94,7 +97,7 @@ DevicePool::DevicePool(Backend& backend)
 
 DevicePool::~DevicePool() {
     FreeAll();
-    if (decode_input_.address != nullptr) decode_input_.maker->Free(decode_input_.address);
+    if (decode_input_.address != nullptr) GiveBack(decode_input_);
 }
 
 void* DevicePool::Acquire(Backend& backend, std::size_t bytes) {
@@ -105,8 +108,7 @@ void* DevicePool::Acquire(Backend& backend, std::size_t bytes) {
     if (!TakeFree(rounded, block)) block = Allocate(backend, rounded);
     in_use_.emplace(block.address, block);
     ++counters.live;
-    // The maker fills, so that the fill itself is right even for a block that should not be here.
-    if (const auto poison = GetSwitches().poison) block.maker->Fill(block.address, *poison, block.bytes);
+    Prepare(block);
     return block.address;
 }
 
@@ -117,10 +119,7 @@ void DevicePool::Release(Backend& backend, void* address) {
     if (node.empty()) throw PoolError("the block was not handed out by this pool, or came back twice");
     --counters.live;
     const Block& block = node.mapped();
-    if (GetSwitches().bypass || block.bytes > cap_ - free_bytes_) {
-        block.maker->Free(block.address);
-        return;
-    }
+    if (!KeepsReleased() || block.bytes > cap_ - free_bytes_) return GiveBack(block);
     free_bytes_ += block.bytes;
     free_[block.bytes].push_back(block);
 }
@@ -131,16 +130,14 @@ void* DevicePool::DecodeInput(Backend& backend, std::size_t bytes) {
     Verify(backend);
     const std::size_t rounded = SizeClass(bytes);
     const std::lock_guard lock(mutex_);
-    if (!GetSwitches().bypass && decode_input_.address != nullptr && decode_input_.bytes >= rounded) {
+    if (KeepsReleased() && decode_input_.address != nullptr && decode_input_.bytes >= rounded) {
         ++counters.hits;
     } else {
         const Block grown = Allocate(backend, rounded);
-        if (decode_input_.address != nullptr) decode_input_.maker->Free(decode_input_.address);
+        if (decode_input_.address != nullptr) GiveBack(decode_input_);
         decode_input_ = grown;
     }
-    if (const auto poison = GetSwitches().poison) {
-        decode_input_.maker->Fill(decode_input_.address, *poison, decode_input_.bytes);
-    }
+    Prepare(decode_input_);
     return decode_input_.address;
 }
 
@@ -163,6 +160,19 @@ void DevicePool::Verify(const Backend& backend) const {
 DevicePool::Block DevicePool::Allocate(Backend& backend, std::size_t bytes) {
     ++(GetSwitches().bypass ? counters.bypassed : counters.misses);
     return {backend.Alloc(bytes), &backend, bytes};
+}
+
+void DevicePool::Prepare(const Block& block) {
+    // The maker fills, so that the fill itself is right even for a block that should not be here.
+    if (const auto poison = GetSwitches().poison) block.maker->Fill(block.address, *poison, block.bytes);
+    // A device's fill may wait for its kernels: there the pad stays as it was when the block was made.
+    if (!GetSwitches().pad || block.maker->type() != DeviceType::kHost) return;
+    block.maker->Fill(static_cast<char*>(block.address) + block.bytes, 0, kPadBytes);
+}
+
+void DevicePool::GiveBack(const Block& block) {
+    if (GetSwitches().quarantine) return block.maker->Quarantine(block.address);
+    block.maker->Free(block.address);
 }
 
 bool DevicePool::TakeFree(std::size_t bytes, Block& block) {

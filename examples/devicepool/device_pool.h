@@ -54,7 +54,9 @@ class DevicePool {
     };
 
     void Verify(const Backend& backend) const;
-    Block Allocate(Backend& backend, std::size_t bytes);
+    static Block Allocate(Backend& backend, std::size_t bytes);
+    static void Prepare(const Block& block);   // the fill and the pad of a block that is handed out
+    static void GiveBack(const Block& block);  // never to the free list
     bool TakeFree(std::size_t bytes, Block& block);
     void FreeAll();
 

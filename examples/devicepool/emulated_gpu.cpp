@@ -10,8 +10,10 @@
 
 namespace devicepool {
 
-void* EmulatedGpu::Alloc(std::size_t bytes) {
-    if (bytes == 0 || bytes > static_cast<std::size_t>(std::numeric_limits<off_t>::max())) throw std::bad_alloc();
+// A new memfd is zero, and so is the pad.
+void* EmulatedGpu::Alloc(std::size_t asked) {
+    const std::size_t bytes = WithPad(asked);
+    if (asked == 0 || bytes > static_cast<std::size_t>(std::numeric_limits<off_t>::max())) throw std::bad_alloc();
     const int memory = memfd_create("emulated-gpu", MFD_CLOEXEC);
     if (memory < 0) throw std::bad_alloc();
     void* handed_out = MAP_FAILED;

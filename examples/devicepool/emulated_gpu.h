@@ -15,7 +15,7 @@ class EmulatedGpu : public Backend {
   public:
     explicit EmulatedGpu(int index) : Backend(DeviceType::kGpu, index) {}
 
-    void* Alloc(std::size_t bytes) override;
+    void* Alloc(std::size_t asked) override;
     void Free(void* address) override;
     void CopyToDevice(void* device, const void* host, std::size_t bytes) override;
     void CopyToHost(void* host, const void* device, std::size_t bytes) override;

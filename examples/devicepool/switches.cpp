@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
+#include <new>
 
 namespace devicepool {
 namespace {
@@ -27,8 +29,16 @@ std::optional<unsigned char> Byte(const char* value) {
 const Switches& GetSwitches() {
     static const Switches switches{
         IsOn(std::getenv("VT_POOL_BYPASS")), IsOn(std::getenv("VT_POOL_EXACT")), IsOn(std::getenv("VT_POOL_PER_CASE")),
-        IsOn(std::getenv("VT_POOL_SERIAL")), IsOn(std::getenv("VT_POOL_STATS")), Byte(std::getenv("VT_POOL_POISON"))};
+        IsOn(std::getenv("VT_POOL_SERIAL")), IsOn(std::getenv("VT_POOL_STATS")),
+        IsOn(std::getenv("VT_POOL_QUARANTINE")), IsOn(std::getenv("VT_POOL_GUARD")), IsOn(std::getenv("VT_POOL_PAD")),
+        Byte(std::getenv("VT_POOL_POISON"))};
     return switches;
+}
+
+std::size_t WithPad(std::size_t bytes) {
+    const std::size_t pad = GetSwitches().pad ? kPadBytes : 0;
+    if (bytes > std::numeric_limits<std::size_t>::max() - pad) throw std::bad_alloc();
+    return bytes + pad;
 }
 
 }  // namespace devicepool

@@ -6,7 +6,7 @@ import shutil
 import signal
 import struct
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -39,10 +39,12 @@ WITHOUT_CHECKPOINT = CASES | {SHIPPED: 0}
 SEED_7 = ("rope table", NAMES[6], GPU_BF16, HOST_BF16)  # its first four; the last one crashes
 
 FILE, NAME = ("--order-by=file",), ("--order-by=name",)
+SWITCHES = ("BYPASS", "EXACT", "PER_CASE", "POISON", "SERIAL", "STATS", "QUARANTINE", "GUARD", "PAD")
 OUTPUTS = {"video.bin": 1024, "audio.bin": 512}
 GREEN_ARMS = {
     "bypass": {"VT_POOL_BYPASS": "1"},
     "per-case": {"VT_POOL_PER_CASE": "1"},
+    "quarantine": {"VT_POOL_QUARANTINE": "1"},
     "poison-255 on bypass": {"VT_POOL_BYPASS": "1", "VT_POOL_POISON": "255"},
 }
 RED_ARMS = {
@@ -50,7 +52,9 @@ RED_ARMS = {
     "exact": {"VT_POOL_EXACT": "1"},
     "poison-0": {"VT_POOL_POISON": "0"},
     "serial": {"VT_POOL_SERIAL": "1"},
-    "switches set to 0": {f"VT_POOL_{name}": "0" for name in ("BYPASS", "EXACT", "PER_CASE", "SERIAL", "STATS")},
+    "guard": {"VT_POOL_GUARD": "1"},
+    "pad": {"VT_POOL_PAD": "1"},
+    "switches set to 0": {f"VT_POOL_{name}": "0" for name in SWITCHES if name != "POISON"},
 }
 OURS = re.compile(r"VT_POOL_|EXAMPLE_CHECKPOINT$|POOLDIAG_")
 
@@ -221,7 +225,7 @@ def test_lists_the_thirteen_cases_of_the_table(build: str, examples_build: Path,
 @pytest.mark.parametrize("build", ["blind", "keyed"])
 def test_switches_are_plain_strings_in_the_binary(build: str, examples_build: Path, tmp_path: Path) -> None:
     content = target(examples_build, build, tmp_path).binary.read_bytes()
-    for name in ("BYPASS", "EXACT", "PER_CASE", "POISON", "SERIAL", "STATS"):
+    for name in SWITCHES:
         assert f"VT_POOL_{name}\0".encode() in content
 
 
@@ -422,6 +426,13 @@ COUNTERS = {
     "bypass": ({"VT_POOL_BYPASS": "1"}, "hits=0 misses=0 bypassed=10 live=1"),
     "exact": ({"VT_POOL_EXACT": "1"}, "hits=3 misses=7 bypassed=0 live=1"),
     "per-case": ({"VT_POOL_PER_CASE": "1"}, "hits=0 misses=10 bypassed=0 live=1"),
+    "quarantine": ({"VT_POOL_QUARANTINE": "1"}, "hits=0 misses=10 bypassed=0 live=1"),
+    "quarantine on bypass": (
+        {"VT_POOL_QUARANTINE": "1", "VT_POOL_BYPASS": "1"},
+        "hits=0 misses=0 bypassed=10 live=1",
+    ),
+    "guard": ({"VT_POOL_GUARD": "1"}, "hits=3 misses=7 bypassed=0 live=1"),
+    "pad": ({"VT_POOL_PAD": "1"}, "hits=3 misses=7 bypassed=0 live=1"),
 }
 
 
@@ -468,6 +479,89 @@ def test_keyed_build_is_green_under_every_arm(keyed: Target, shipped_alone: Ran,
         assert ran.green
         assert ran.counts == CASES
         assert ran.outputs == shipped_alone.outputs
+
+
+# What the switches for host memory do to a block of 2048 bytes, in a small program that makes one access.
+
+BLOCK, LAST_LINE = 2048, 1984
+Probe = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module", params=["blind", "keyed"])
+def probe(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Probe:
+    program = tmp_path_factory.mktemp("probe") / "block_probe"
+    runtime = [EXAMPLES / "devicepool" / f"{name}.cpp" for name in ("device_pool", "switches", "host_backend")]
+    sources = (Path(__file__).with_name("block_probe.cpp"), *runtime, EXAMPLES / "devicepool" / "emulated_gpu.cpp")
+    flags = ("-std=c++17", "-O1", f"-DDEVICEPOOL_KEYED={int(request.param == 'keyed')}")
+    compiler = os.environ.get("CXX", "g++")
+    built = execute(compiler, *flags, "-I", EXAMPLES / "devicepool", *sources, "-o", program)
+    assert built.returncode == 0, built.stderr
+
+    def run(*arguments: str | int, on: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+        return execute(program, *map(str, arguments), env={f"VT_POOL_{name}": "1" for name in on})
+
+    return run
+
+
+def faults_at(offset: int, done: subprocess.CompletedProcess[str]) -> bool:
+    return (done.returncode, done.stderr) == (3, f"signal={signal.SIGSEGV:d} offset={offset}\n")
+
+
+def test_quarantined_host_block_is_unreadable_from_end_to_end(probe: Probe) -> None:
+    for offset in (0, BLOCK - 1):
+        assert probe("released", BLOCK, offset).returncode == 0
+        assert probe("released", BLOCK, offset, on=("GUARD",)).returncode == 0
+        assert probe("read", BLOCK, offset, on=("QUARANTINE",)).returncode == 0  # not before it came back
+        assert faults_at(offset, probe("released", BLOCK, offset, on=("QUARANTINE",)))
+        assert faults_at(offset, probe("released", BLOCK, offset, on=("QUARANTINE", "BYPASS")))
+
+
+def test_quarantined_device_block_stays_the_device_s(probe: Probe) -> None:
+    assert faults_at(0, probe("released-gpu", on=("BYPASS",)))  # given back: the device does not know it
+    assert probe("released-gpu", on=("QUARANTINE",)).returncode == 0
+
+
+@pytest.mark.parametrize("device", ["reuse", "reuse-gpu"])
+def test_quarantined_block_is_never_handed_out_again_nor_given_back(probe: Probe, device: str) -> None:
+    """A block given back would be the next one's address again; one kept would count as free."""
+    assert probe(device).stdout == "addresses=1 kept=2048\n"
+    assert probe(device, on=("QUARANTINE",)).stdout == "addresses=20 kept=0\n"
+    assert probe(device, on=("QUARANTINE", "BYPASS")).stdout == "addresses=20 kept=0\n"
+
+
+def test_quarantine_takes_the_decode_buffer_too(probe: Probe) -> None:
+    assert (probe("decode").returncode, probe("decode").stdout) == (0, "same=1\n")
+    quarantined = probe("decode", on=("QUARANTINE",))
+    assert quarantined.stdout == "same=0\n"
+    assert faults_at(0, quarantined)
+
+
+@pytest.mark.parametrize("switch", ["QUARANTINE", "GUARD"])
+def test_host_block_lies_between_unreadable_pages(probe: Probe, switch: str) -> None:
+    for offset in (-4096, 4096):
+        assert faults_at(offset, probe("read", BLOCK, offset, on=(switch,)))
+
+
+@pytest.mark.parametrize("access", ["read", "write"])
+def test_guarded_host_block_ends_at_an_unreadable_page(probe: Probe, access: str) -> None:
+    assert probe(access, 2000, BLOCK, on=("PAD",)).returncode == 0
+    assert probe(access, 2000, BLOCK - 1, on=("GUARD",)).returncode == 0  # the class, not what was asked for
+    assert faults_at(BLOCK, probe(access, 2000, BLOCK, on=("GUARD",)))
+
+
+def test_guard_respects_the_alignment_and_cannot_see_what_it_leaves(probe: Probe) -> None:
+    for size in (1, 2000, 4095):
+        assert probe("address", size, on=("GUARD", "EXACT")).stdout == "aligned=1\n"
+    short = LAST_LINE + 1
+    assert probe("write", short, BLOCK - 1, on=("GUARD", "EXACT")).returncode == 0  # 63 bytes unseen
+    assert faults_at(BLOCK, probe("write", short, BLOCK, on=("GUARD", "EXACT")))
+
+
+def test_pad_is_zero_behind_each_block_that_is_handed_out(probe: Probe) -> None:
+    """On the device only behind a new one: a fill there would wait for the kernels."""
+    assert probe("behind", on=("PAD",)).stdout == "set=0\nset=0\n"
+    assert probe("behind", on=("PAD", "GUARD")).stdout == "set=0\nset=0\n"
+    assert probe("behind-gpu", on=("PAD",)).stdout == "set=0\nset=11\n"
 
 
 @pytest.mark.parametrize(

@@ -27,26 +27,31 @@ ARMS = {
     "poison-0": {"VT_POOL_POISON": "0"},
     "serial": {"VT_POOL_SERIAL": "1"},
     "isolate": {},  # each case alone
+    "quarantine": {"VT_POOL_QUARANTINE": "1"},
+    "guard": {"VT_POOL_GUARD": "1"},
+    "pad": {"VT_POOL_PAD": "1"},
 }
 ROLES = tuple(ARMS)
 
 # What a mechanism predicts, in the order of ROLES: R the baseline's red, G green, N a new red, o anything.
 TABLE = {
-    "cross_device_reuse": "R G R G G R R G",
-    "stale_read": "R G R G R G R G",
-    "stream_race": "R G R o G R G o",
-    "class_slack": "R G G G R G R G",
-    "in_case_reuse": "R G R R G R R R",
-    "case_state": "R R R R R R R G",
-    "timing_race": "R o o R o o G o",
-    "independent": "R R R R R R R R",
-    "hidden_use_after_free": "G N G G N G G G",
-    "hidden_stale_read": "G G G G N G G G",
+    "cross_device_reuse": "R G R G G R R G G R R",
+    "stale_read": "R G R G R G R G G R R",
+    "stream_race": "R G R o G R G o G R R",
+    "class_slack": "R G G G R G R G G R R",
+    "access_past_end": "R G R G G R R G o N G",
+    "in_case_reuse": "R G R R G R R R G R R",
+    "case_state": "R R R R R R R G R R R",
+    "timing_race": "R o o R o o G o R R R",
+    "independent": "R R R R R R R R R R R",
+    "hidden_use_after_free": "G N G G N G G G N G G",
+    "hidden_stale_read": "G G G G N G G G G G G",
 }
 # What a suite shows where its mechanism predicts anything.
 CHOSEN = {
     ("stream_race", "per-case"): "G",
     ("stream_race", "isolate"): "G",
+    ("access_past_end", "quarantine"): "G",
     ("timing_race", "bypass"): "R",
     ("timing_race", "exact"): "R",
     ("timing_race", "poison-n"): "R",
@@ -58,6 +63,7 @@ VICTIMS = {
     "stale_read": "sums of columns",
     "stream_race": "scales a long signal on the GPU",
     "class_slack": "sums a long vector",
+    "access_past_end": "sums a full block in steps",
     "in_case_reuse": "follows a chain",
     "case_state": "rounds to two digits by default",
     "timing_race": "squares in the background",
@@ -65,14 +71,16 @@ VICTIMS = {
     "hidden_use_after_free": "largest of a signal",
     "hidden_stale_read": "counts distinct values",
 }
+PAST_END_FIRST = "closes a full ring"  # the first of the cases that leave their block, so the guard stops there
 CRASHING = {"cross_device_reuse", "in_case_reuse", "hidden_use_after_free"}
 
 # Cross-device reuse whose bypass does nothing, or not for long.
-INERT = "R R R G R R R G"
+INERT = "R R R G R R R G G R R"
 SPECIAL = {
     "inert_bypass": INERT,
     "unread_switch": INERT,
     "undone_arm": INERT,
+    "two_sizes": "R G G G G R R G R R R",  # it knows bypass, exact and per-case
     "flaky_reuse": TABLE["cross_device_reuse"],  # in a run that is to be red
 }
 SPECIAL_VICTIM = "scales a long signal on the GPU"
@@ -215,6 +223,10 @@ def _cells(table: dict[str, str]) -> list[tuple[str, str, str]]:
     ]
 
 
+def _is_stopped_by_the_guard(name: str, role: str) -> bool:
+    return role == "guard" and name == "access_past_end"
+
+
 def test_every_mechanism_is_built_and_in_a_table(zoo: Zoo) -> None:
     mechanisms = {source.stem for source in SOURCES.glob("*.cpp")}
     assert mechanisms == {*TABLE, *SPECIAL, *HEAP, *OTHERS}
@@ -243,8 +255,8 @@ def test_red_is_one_symptom_in_one_case(zoo: Zoo, name: str, role: str, shown: s
         assert not ran.reds
         return
     [(case, place)] = ran.reds
-    assert case == VICTIMS[name]
-    if name in CRASHING:
+    assert case == (PAST_END_FIRST if _is_stopped_by_the_guard(name, role) else VICTIMS[name])
+    if name in CRASHING or _is_stopped_by_the_guard(name, role):
         assert (ran.code, place) == (-signal.SIGSEGV, "SIGSEGV")
     else:
         assert ran.code == 1
@@ -261,9 +273,9 @@ def test_three_runs_are_alike(zoo: Zoo, name: str, role: str) -> None:
 @pytest.mark.parametrize(("name", "role", "shown"), [cell for cell in _cells(TABLE) if cell[1] != "isolate"])
 def test_counters_tell_whether_the_bypass_acts(zoo: Zoo, name: str, role: str, shown: str) -> None:
     hits = zoo.thrice(role, name)[0].hits
-    if shown != "G" and name in CRASHING:
+    if shown != "G" and (name in CRASHING or _is_stopped_by_the_guard(name, role)):
         assert hits is None
-    elif role in {"bypass", "poison-n"}:
+    elif role in {"bypass", "poison-n", "quarantine"}:
         assert hits == 0
     elif role != "per-case":
         assert hits
@@ -272,6 +284,16 @@ def test_counters_tell_whether_the_bypass_acts(zoo: Zoo, name: str, role: str, s
 def test_state_between_cases_is_green_in_file_order_and_red_at_some_seeds(zoo: Zoo) -> None:
     assert zoo.run("case_state").is_complete(zoo.names("case_state"))
     assert 0 < len(zoo.red_seeds()) < 20
+
+
+def test_guard_stops_each_case_that_leaves_its_block(zoo: Zoo) -> None:
+    ran = zoo.alone("access_past_end", **ARMS["guard"])
+    assert ran.reds == {(PAST_END_FIRST, "SIGSEGV"), (VICTIMS["access_past_end"], "SIGSEGV")}
+
+
+def test_quarantine_and_bypass_together_let_no_released_block_be_read(zoo: Zoo) -> None:
+    ran = zoo.run("hidden_use_after_free", **ARMS["quarantine"], **BYPASS)
+    assert ran.reds == {(VICTIMS["hidden_use_after_free"], "SIGSEGV")}
 
 
 def test_switches_are_off_unless_they_are_1(zoo: Zoo) -> None:
@@ -309,6 +331,19 @@ def test_name_of_the_switch_in_the_binary(zoo: Zoo, name: str, stands: bool) -> 
     text = (zoo.binaries / name).read_bytes()
     assert (b"VT_POOL_BYPASS" in text) is stands
     assert b"VT_POOL_STATS" in text
+
+
+def test_pool_with_few_switches_names_no_other(zoo: Zoo) -> None:
+    names = {name.decode() for name in re.findall(rb"VT_POOL_[A-Z_]*", (zoo.binaries / "two_sizes").read_bytes())}
+    assert names == {"VT_POOL_BYPASS", "VT_POOL_EXACT", "VT_POOL_PER_CASE", "VT_POOL_STATS"}
+
+
+def test_two_sizes_meet_only_by_rounding_and_on_two_devices(zoo: Zoo) -> None:
+    pair = "-dt-tc=smooths a long signal,scales a long signal*"
+    assert [zoo.run("two_sizes", pair).hits, zoo.run("two_sizes", pair, **ARMS["exact"]).hits] == [1, 0]
+    assert [case for case, _ in zoo.run("two_sizes", pair).reds] == [SPECIAL_VICTIM]
+    assert zoo.run("two_sizes", "-dt-tce=smooths a long signal").code == 0
+    assert zoo.run("two_sizes", VT_POOL_POISON="256").reds == zoo.run("two_sizes").reds  # nobody reads it
 
 
 @pytest.mark.parametrize(("name", "switch"), [("inert_bypass", "VT_POOL_BYPAS"), ("unread_switch", "VT_POOL_NO_CACHE")])

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 import pooldiag.profiles
-from pooldiag.attribution.mechanisms import MECHANISMS
 from pooldiag.model.arms import SWITCHED_ROLES, AllocatorProfile, CounterRule, Isolation, Role
-from pooldiag.model.attributions import Prediction
 from pooldiag.model.runs import Environment
 from pooldiag.profiles import NO_PROFILE, PROFILES, PackagedProfiles, arms_of, inherited_changes, markers, recognise
 
@@ -102,9 +100,11 @@ def test_vt_plays_every_role_that_needs_a_switch_with_the_switches_of_the_pool()
         Role.POISON_N: {"VT_POOL_BYPASS": "1", "VT_POOL_POISON": "255"},
         Role.POISON_0: {"VT_POOL_POISON": "0"},
         Role.SERIAL: {"VT_POOL_SERIAL": "1"},
+        Role.QUARANTINE: {"VT_POOL_QUARANTINE": "1"},
+        Role.GUARD: {"VT_POOL_GUARD": "1"},
+        Role.PAD: {"VT_POOL_PAD": "1"},
     }
-    told = {role for row in MECHANISMS for role, shown in row.predictions.items() if shown is not Prediction.ANYTHING}
-    assert set(switches) == set(SWITCHED_ROLES) & told, "the example plays every role that a mechanism speaks of"
+    assert set(switches) == set(SWITCHED_ROLES)
 
 
 def test_vt_proves_that_the_free_list_is_gone_where_it_has_to_be_gone() -> None:
@@ -112,6 +112,7 @@ def test_vt_proves_that_the_free_list_is_gone_where_it_has_to_be_gone() -> None:
     assert proofs == {
         Role.BYPASS: CounterRule(counter="hits", equals=0),
         Role.POISON_N: CounterRule(counter="hits", equals=0, sufficient=False),
+        Role.QUARANTINE: CounterRule(counter="hits", equals=0),
     }
 
 
@@ -140,6 +141,9 @@ def test_arms_come_in_the_order_of_the_table_and_all_print_the_counters() -> Non
         Role.POISON_N,
         Role.POISON_0,
         Role.SERIAL,
+        Role.QUARANTINE,
+        Role.GUARD,
+        Role.PAD,
         Role.ISOLATE,
     ]
     assert all(dict(arm.environment.set)["VT_POOL_STATS"] == "1" for arm in arms)

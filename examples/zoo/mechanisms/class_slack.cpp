@@ -1,9 +1,10 @@
 // Mechanism: read past the logical size into class slack. `sum_by_32` walks in steps of 32 without a tail: of 1000
 // elements it reads 1024. Blocks of 4000 and of 4096 bytes share a class, so the last 24 are what "prefix sums of a
 // full block" left there.
-//   red:   baseline, serial; poison-n (on bypass: the slack is filled with NaN as well).
-//   green: bypass, per-case and isolate (the slack is fresh, so zero, and adds nothing), exact (4000 and 4096 bytes do
-//          not share blocks), poison-0 (the pool clears the slack too).
+//   red:   baseline, serial; poison-n (on bypass: the slack is filled with NaN as well); guard and pad (both stand
+//          behind the slack).
+//   green: bypass, quarantine, per-case and isolate (the slack is fresh, so zero, and adds nothing), exact (4000 and
+//          4096 bytes do not share blocks), poison-0 (the pool clears the slack too).
 #include "work.h"
 
 static float sum_by_32(const zoo::Values& in) {

@@ -2,9 +2,9 @@
 // gives a GPU's block of 16000 bytes back; "smooths a long signal" asks for 16000 bytes of the host's memory, gets that
 // block, and its first store is a SIGSEGV.
 //   red:   baseline; exact (both ask for the same size); poison-0 (the fill reaches the block, whoever made it) and
-//          serial (nothing is waited for too late): the block goes the same way.
-//   green: bypass and poison-n (on bypass; nothing is reused), per-case and isolate (the block of the other case is not
-//          in the pool).
+//          serial (nothing is waited for too late), guard and pad: the block goes the same way.
+//   green: bypass, poison-n (on bypass) and quarantine (nothing is reused), per-case and isolate (the block of the
+//          other case is not in the pool).
 #define ZOO_BLIND_POOL
 #include "work.h"
 

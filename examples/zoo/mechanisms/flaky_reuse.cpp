@@ -2,8 +2,8 @@
 // of 16000 bytes back before "scales a long signal on the GPU" asks for one, or not until the process ends: a coin
 // stands for the timing of a worker thread. Red with probability ZOO_RATE (0.5), or in the runs that ZOO_COUNTER and
 // ZOO_RED_RUNS say (zoo.h); a run counts when the worker's case is in it.
-//   red at that rate: baseline, exact, poison-0, serial.
-//   green:            bypass, poison-n (on bypass), per-case, isolate.
+//   red at that rate: baseline, exact, poison-0, serial, guard, pad.
+//   green:            bypass, poison-n (on bypass), per-case, isolate, quarantine.
 #define ZOO_BLIND_POOL
 #include "work.h"
 

@@ -1,6 +1,7 @@
 // Mechanism: uninitialised read that the pool hides. `distinct` counts in scratch that it never clears. Its block is
 // the only one of its class, so it is always fresh, and fresh memory is zero.
-//   green: baseline; exact, per-case, serial, isolate and bypass (fresh as well), poison-0 (cleared).
+//   green: baseline; exact, per-case, serial, isolate, bypass, quarantine, guard and pad (fresh as well), poison-0
+//          (cleared).
 //   new red: poison-n (on bypass): fresh, but filled with ones.
 #include "work.h"
 

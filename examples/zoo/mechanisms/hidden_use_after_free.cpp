@@ -1,8 +1,9 @@
 // Mechanism: use after free that the pool hides. `largest` keeps an address in scratch that has gone back. In the pool
 // the block stays mapped, and nobody has asked for it since, so the value is still there.
 //   green: baseline, and every arm that keeps the pool: exact, per-case, poison-0 (blocks are filled when they are
-//          handed out, and this one is not), serial; isolate (the pool hides it there as well).
-//   new red: bypass and poison-n (on bypass): the block is gone, and reading it is a SIGSEGV.
+//          handed out, and this one is not), serial, guard, pad; isolate (the pool hides it there as well).
+//   new red: bypass and poison-n (on bypass): the block is gone, and reading it is a SIGSEGV; quarantine: the block is
+//          there, and unreadable: the same SIGSEGV.
 #include "work.h"
 
 static float largest(const zoo::Values& in) {

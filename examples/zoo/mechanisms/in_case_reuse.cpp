@@ -2,8 +2,9 @@
 // list twice, and the next two owners share it. In "follows a chain" these are a chain of nodes and a row of weights:
 // weights stand where a node's next pointer was, and following it is a SIGSEGV.
 //   red:   baseline, exact (both ask for 1024 bytes), serial; poison-0 (cleared, then written over all the same);
-//          per-case and isolate (all of it happens in one case).
-//   green: bypass and poison-n (on bypass): there is no list to be in twice, and the second free is refused.
+//          per-case and isolate (all of it happens in one case); guard and pad (no access leaves its block).
+//   green: bypass, poison-n (on bypass) and quarantine: there is no list to be in twice; the second free is refused, or
+//          changes nothing.
 #include "work.h"
 
 struct Node {

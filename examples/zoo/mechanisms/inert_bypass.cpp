@@ -1,8 +1,9 @@
 // Special: a bypass that does nothing. The help text says VT_POOL_BYPASS, so that the name stands in the binary, but
 // the pool reads VT_POOL_BYPAS. The fault is cross-device block reuse, the silent way: "scales a long signal on the
 // GPU" gets the host's block of 16000 bytes, and its kernel leaves 0x7fff everywhere.
-//   red:   baseline, exact, poison-0, serial as for cross_device_reuse; bypass and poison-n as well, with hits > 0.
-//   green: per-case, isolate.
+//   red:   baseline, exact, poison-0, serial, guard, pad as for cross_device_reuse; bypass and poison-n as well, with
+//          hits > 0.
+//   green: per-case, isolate, quarantine.
 #define ZOO_BLIND_POOL
 #define ZOO_BYPASS_SWITCH "VT_POOL_BYPAS"
 #include "work.h"

@@ -4,11 +4,13 @@
 //
 //   ZOO_BLIND_POOL     one free list for both devices: a block that one of them made can be handed to the other
 //   ZOO_BYPASS_SWITCH  the name under which the bypass is read, for suites whose bypass does nothing
+//   ZOO_FEW_SWITCHES   no fill, no serial, no quarantine, no guard and no pad: their names stand nowhere in the binary
 #pragma once
 
 #include "zoo.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -26,6 +28,13 @@
 #define ZOO_BLIND_POOL false
 #endif
 
+// The text of a switch that a pool with few of them does not have: a name that no variable can bear.
+#ifdef ZOO_FEW_SWITCHES
+#define ZOO_SWITCH(name) ""
+#else
+#define ZOO_SWITCH(name) name
+#endif
+
 #ifndef ZOO_BYPASS_SWITCH
 #define ZOO_BYPASS_SWITCH "VT_POOL_BYPASS"
 #endif
@@ -34,23 +43,27 @@ namespace zoo {
 
 // A byte to fill blocks with on hand-out; -1 for none.
 inline int read_poison() {
-    const std::string value = text("VT_POOL_POISON");
+    const std::string value = text(ZOO_SWITCH("VT_POOL_POISON"));
     if (value.empty()) return -1;
     char* end = nullptr;
     const long byte = std::strtol(value.c_str(), &end, 10);
     if (*end == '\0' && byte >= 0 && byte <= 255) return static_cast<int>(byte);
     // A switch that is set and does nothing would be taken for evidence.
-    std::fprintf(stderr, "[zoo pool] VT_POOL_POISON=%s is not a number from 0 to 255\n", value.c_str());
+    const char* const name = ZOO_SWITCH("VT_POOL_POISON");
+    std::fprintf(stderr, "[zoo pool] %s=%s is not a number from 0 to 255\n", name, value.c_str());
     std::exit(2);
 }
 
 struct Switches {
-    bool bypass = flag(ZOO_BYPASS_SWITCH);    // no free list; sizes are still rounded
-    bool exact = flag("VT_POOL_EXACT");       // reuse kept, size rounding gone
-    bool per_case = flag("VT_POOL_PER_CASE"); // every test case starts with a pool of its own
-    bool serial = flag("VT_POOL_SERIAL");     // every launch waits
-    bool stats = flag("VT_POOL_STATS");       // counters on stderr at exit
-    int poison = read_poison();               // fills the whole size class on hand-out
+    bool bypass = flag(ZOO_BYPASS_SWITCH);                     // no free list; sizes are still rounded
+    bool exact = flag("VT_POOL_EXACT");                        // reuse kept, size rounding gone
+    bool per_case = flag("VT_POOL_PER_CASE");                  // every test case starts with a pool of its own
+    bool serial = flag(ZOO_SWITCH("VT_POOL_SERIAL"));          // every launch waits
+    bool stats = flag("VT_POOL_STATS");                        // counters on stderr at exit
+    bool quarantine = flag(ZOO_SWITCH("VT_POOL_QUARANTINE"));  // a released block is never used again, nor given back
+    bool guard = flag(ZOO_SWITCH("VT_POOL_GUARD"));            // host blocks end at an unreadable page
+    bool pad = flag(ZOO_SWITCH("VT_POOL_PAD"));                // kPad bytes more behind each block, zero on hand-out
+    int poison = read_poison();                                // fills the whole size class on hand-out
 };
 inline Switches switches;
 
@@ -60,9 +73,9 @@ enum class Place { host, gpu };
 
 struct Block {
     Place place;
-    std::size_t bytes;
-    char* view;  // where kernels find the block; for the host the address itself
-    long pool;   // the pool that handed it out, by number
+    std::size_t bytes;  // without the pad
+    char* view;         // where kernels find the block; for the host the address itself
+    long pool;          // the pool that handed it out, by number
 };
 inline std::map<void*, Block> blocks;  // all that devices made and did not take back
 
@@ -72,10 +85,32 @@ inline char* map_pages(std::size_t bytes, int protection) {
     return static_cast<char*>(pages);
 }
 
+constexpr std::size_t kPad = 64;
+constexpr std::size_t kAlignment = 64;  // what the guard leaves unseen past the end is less than this
+
+inline std::size_t rounded_up(std::size_t bytes, std::size_t step) { return (bytes + step - 1) / step * step; }
+inline std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+// Pages of the host between two unreadable ones; under the guard the block's last line ends with the last of them.
+inline char* map_fenced(std::size_t bytes) {
+    const std::size_t page = page_size(), inner = rounded_up(bytes, page);
+    char* const first = map_pages(inner + 2 * page, PROT_NONE) + page;
+    if (mprotect(first, inner, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+    return first + (switches.guard ? inner - rounded_up(bytes, kAlignment) : 0);
+}
+
+// Takes the pages that an address lies in from the host. Nobody has others' blocks in them.
+inline void close_pages(void* address, std::size_t bytes) {
+    const std::size_t page = page_size(), inside = reinterpret_cast<std::uintptr_t>(address) % page;
+    mprotect(static_cast<char*>(address) - inside, rounded_up(inside + bytes, page), PROT_NONE);
+}
+
 // Fresh memory is zero. The address of a GPU's block is no memory to the host: using it there is a real SIGSEGV.
 inline void* allocate(Place place, std::size_t bytes) {
-    char* const view = map_pages(bytes, PROT_READ | PROT_WRITE);
-    void* const address = place == Place::host ? view : map_pages(bytes, PROT_NONE);
+    const std::size_t padded = bytes + (switches.pad ? kPad : 0);
+    const bool fenced = place == Place::host && (switches.guard || switches.quarantine);
+    char* const view = fenced ? map_fenced(padded) : map_pages(padded, PROT_READ | PROT_WRITE);
+    void* const address = place == Place::host ? view : map_pages(padded, PROT_NONE);
     blocks[address] = {place, bytes, view, 0};
     return address;
 }
@@ -102,7 +137,7 @@ inline void deallocate(void* address) {
     synchronize();
     const auto found = blocks.find(address);
     if (found == blocks.end()) return;
-    mprotect(address, found->second.bytes, PROT_NONE);
+    close_pages(address, found->second.bytes);
     if (found->second.view != address) munmap(found->second.view, found->second.bytes);
     blocks.erase(found);
 }
@@ -147,13 +182,21 @@ struct Pool {
         Block& block = blocks[address];
         block.pool = number;
         if (switches.poison >= 0) std::memset(block.view, switches.poison, block.bytes);  // does not wait for anyone
+        if (switches.pad) std::memset(block.view + block.bytes, 0, kPad);                         // nor does this
         return address;
     }
 
+    // In quarantine the block stays the device's: its kernels still reach it, the host does not. Nothing is waited for.
     void release(void* address) {
+        if (switches.quarantine) return quarantined(address);
         if (switches.bypass) return deallocate(address);
         const Block& block = blocks[address];
         if (block.pool == number) list_of(block.place, block.bytes).push_back(address);
+    }
+
+    static void quarantined(void* address) {
+        const Block& block = blocks[address];
+        if (block.place == Place::host) close_pages(address, block.bytes);
     }
 
     // The next case gets a new pool. Blocks of the old one stay valid, and never come back from it.

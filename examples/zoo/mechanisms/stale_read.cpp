@@ -1,8 +1,8 @@
 // Mechanism: read of stale scratch. `column_sums` adds to scratch that it never clears. Fresh memory is zero, so the
 // sums are right until another case has left numbers in the block: here "prefix sums of a long ramp", of the same size.
-//   red:   baseline; exact (the same size) and serial: the same block comes with the same numbers; poison-n (on bypass:
-//          fresh, but filled with NaN), which tells this from every other kind of reuse.
-//   green: bypass, per-case and isolate (the block is fresh, so zero), poison-0 (the pool clears it).
+//   red:   baseline; exact (the same size), serial, guard and pad: the same block comes with the same numbers; poison-n
+//          (on bypass: fresh, but filled with NaN), which tells this from every other kind of reuse.
+//   green: bypass, quarantine, per-case and isolate (the block is fresh, so zero), poison-0 (the pool clears it).
 #include "work.h"
 
 static zoo::Values column_sums(const zoo::Values& matrix, std::size_t columns) {

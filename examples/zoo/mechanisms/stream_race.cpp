@@ -1,8 +1,10 @@
 // Mechanism: cross-stream reuse race. `doubled_and_cleared` has the side stream clear its buffer and gives the buffer
 // back without waiting. The next case gets the block and works in it on the main stream; the side stream, which falls
 // behind, clears the result.
-//   red:   baseline, exact (the same size); poison-0 (the fill is done when the block is handed out, so before both).
-//   green: bypass and poison-n (on bypass: freeing waits for the device), serial (the launch waits); and, which other
+//   red:   baseline, exact (the same size); poison-0 (the fill is done when the block is handed out, so before both);
+//          guard and pad (no access leaves its block).
+//   green: bypass and poison-n (on bypass: freeing waits for the device), serial (the launch waits), quarantine (the
+//          clearing hits a block that nobody has any more); and, which other
 //          races need not show, per-case and isolate (the clearing hits a block that nobody has any more).
 #include "work.h"
 

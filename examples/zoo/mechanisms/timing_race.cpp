@@ -1,7 +1,8 @@
 // Mechanism: timing race, not the pool. "squares in the background" has the side stream fill a static table and reads
 // the table without waiting. The stream falls behind: the table is still empty.
 //   red:   baseline, per-case; and, which other races need not show, bypass, exact, poison-n, poison-0 (nothing in the
-//          case gives memory back, so nothing waits by accident) and isolate (the race is within the case).
+//          case gives memory back, so nothing waits by accident), quarantine, guard, pad and isolate (the race is
+//          within the case).
 //   green: serial (the launch waits).
 #include "work.h"
 

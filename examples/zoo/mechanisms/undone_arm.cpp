@@ -1,8 +1,9 @@
 // Special: a case undoes the arm. "starts from clean settings" sets VT_POOL_BYPASS=0 and has the pool read its switches
 // again, as fixtures do that want a known environment. Up to there the bypass acts, from there on the counters show
 // hits. The fault is cross-device block reuse, the silent way, and both cases that it takes come later.
-//   red:   baseline, exact, poison-0, serial as for cross_device_reuse; bypass and poison-n as well, with hits > 0.
-//   green: per-case, isolate.
+//   red:   baseline, exact, poison-0, serial, guard, pad as for cross_device_reuse; bypass and poison-n as well, with
+//          hits > 0.
+//   green: per-case, isolate, quarantine.
 #define ZOO_BLIND_POOL
 #include "work.h"
 

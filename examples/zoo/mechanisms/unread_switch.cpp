@@ -1,7 +1,8 @@
 // Special: a pool whose bypass has another name, so that the usual one stands nowhere in this binary. The fault is
 // cross-device block reuse, the silent way, as in inert_bypass.
-//   red:   baseline, exact, poison-0, serial as for cross_device_reuse; bypass and poison-n as well, with hits > 0.
-//   green: per-case, isolate; and the bypass by the name that the binary does read, VT_POOL_NO_CACHE.
+//   red:   baseline, exact, poison-0, serial, guard, pad as for cross_device_reuse; bypass and poison-n as well, with
+//          hits > 0.
+//   green: per-case, isolate, quarantine; and the bypass by the name that the binary does read, VT_POOL_NO_CACHE.
 #define ZOO_BLIND_POOL
 #define ZOO_BYPASS_SWITCH "VT_POOL_NO_CACHE"
 #include "work.h"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from pooldiag.attribution.acted import Beforehand, acted
 from pooldiag.attribution.engine import Spent, Stop, StopRule, conclude, greens_needed, next_step
+from pooldiag.attribution.fresh_state import no_answer
 from pooldiag.attribution.mechanisms import MECHANISMS
 from pooldiag.attribution.posterior import RoleEvidence
 from pooldiag.attribution.reading import sight
@@ -222,7 +223,12 @@ class _ArmRuns:
                 role=result.arm.role,
                 acted=result.acted,
                 runs=tuple(run.id for run in result.runs),
-                sights=tuple(_weighed(result.arm, seen, baseline_is_red=red) for seen in result.sights),
+                sights=tuple(
+                    Sight.NOTHING
+                    if no_answer(run, seen, self.of(Role.BASELINE))
+                    else _weighed(result.arm, seen, baseline_is_red=red)
+                    for run, seen in zip(result.runs, result.sights, strict=True)
+                ),
             )
             for result in self.results(signature)
         )

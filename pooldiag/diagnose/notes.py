@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from pooldiag.attribution.fresh_state import no_answer
 from pooldiag.frameworks.base import Framework
 from pooldiag.model.readings import Reading, RunReading, Sight
 from pooldiag.model.reports import ArmResult, Run
@@ -17,12 +18,22 @@ def notes(results: Sequence[ArmResult], settings: AttributeSettings, framework: 
     yield from _in_runs(vacuous, total=len(runs))
     yield from tuple(_varying(results)) or _disagreeing(results)
     yield from _victim(results, settings)
+    yield from _unanswering(results)
     for result in results:
         if result.runs and result.arm.caveat is not None:
             yield f"{result.arm.role}: {result.arm.caveat}"
     yield from notes_of_runs(runs)
     if (remark := framework.remark(settings.order)) is not None:
         yield remark
+
+
+def _unanswering(results: Sequence[ArmResult]) -> Iterator[str]:
+    """Yield why runs in empty folders are no answer."""
+    baseline = results[0].runs if results else ()
+    for result in results:
+        for run, seen in zip(result.runs, result.sights, strict=False):
+            if (reason := no_answer(run, seen, baseline)) is not None:
+                yield f"{run.id}: {reason}"
 
 
 def notes_of_runs(runs: Sequence[RunReading]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from pooldiag.diagnose.observations import TextFacts, merge, process_notes, read
 from pooldiag.diagnose.run_memory import RunBegun, lost
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, InterruptedRunError, RunLostError
-from pooldiag.model.arms import Arm, Isolation, Role
+from pooldiag.model.arms import OWN_ROLES, STATE_WORD, Arm, Isolation, Role
 from pooldiag.model.cases import Case, Selection
 from pooldiag.model.outcomes import CaseResult, CaseStatus, Outcome, Silence, SilenceKind
 from pooldiag.model.runs import Completed, Ending, Environment, RunLimits, RunRequest
@@ -126,7 +126,7 @@ class Processes:
         words = (word.replace(OUTPUT_WORD, out) for word in (str(target.path), *target.arguments, *arm.arguments))
         return RunRequest(
             argv=(*words, *self._tools.framework.run_arguments(selection, begun.plan.order, report)),
-            environment=environment_of(arm, self._tools, out),
+            environment=environment_of(arm, self._tools, out, state=str(begun.state)),
             directory=target.directory,
             folder=report.parent,
             report=report,
@@ -134,12 +134,23 @@ class Processes:
         )
 
 
-def environment_of(arm: Arm, tools: Tools, out: str | None, *, without: Sequence[str] = ()) -> Environment:
-    """Return the environment of an arm, some variables excepted; without an `out` nothing names the output folder."""
+def environment_of(arm: Arm, tools: Tools, out: str | None, *, state: str, without: Sequence[str] = ()) -> Environment:
+    """Return the environment of an arm, some variables excepted; without an `out` nothing names the output folder.
+
+    In the arms of every target `state` is the folder in which the run keeps its state.
+    """
     changes = ((name, value.replace(OUTPUT_WORD, out or HERE)) for name, value in arm.environment.set)
+    if arm.role in OWN_ROLES:
+        changes = ((name, value.replace(STATE_WORD, state)) for name, value in changes)
     own = Environment(set=tuple(one for one in changes if one[0] not in without), unset=arm.environment.unset)
     output = Environment(set=() if out is None else ((_OUTPUT_VARIABLE, out),))
     return tools.facts.removal.merged(own).merged(output)
+
+
+def state_folders_of(arm: Arm) -> tuple[str, ...]:
+    """Return the folders that an arm's variables name, relative to the one in which the run keeps its state."""
+    start = f"{STATE_WORD}/"
+    return tuple(value.removeprefix(start) for _, value in arm.environment.set if value.startswith(start))
 
 
 def run_process(request: RunRequest, ports: Ports) -> Completed:

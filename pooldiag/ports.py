@@ -76,6 +76,9 @@ class Files(Protocol):
     def changes(self) -> tuple[str, ...]:
         """Name the files of the target's working directory that changed since the last call."""
 
+    def appeared(self) -> tuple[str, ...]:
+        """Name those of them that were not there before: for sure, or none."""
+
 
 class ContentStamp(Protocol):
     """What marks the content of a file: one that was written to or replaced has another stamp."""

@@ -10,10 +10,11 @@ from pooldiag.attribution.mechanisms import MECHANISMS
 from pooldiag.attribution.posterior import RoleEvidence
 from pooldiag.attribution.reading import sight
 from pooldiag.attribution.signatures import as_seen
+from pooldiag.attribution.steps import step_of
 from pooldiag.diagnose.canaries import canary_states
 from pooldiag.diagnose.commands import next_command, reproducer
 from pooldiag.diagnose.lister import Lister, named_among
-from pooldiag.diagnose.notes import notes, witnesses
+from pooldiag.diagnose.notes import notes, removed_fills, witnesses
 from pooldiag.diagnose.prober import Prober
 from pooldiag.diagnose.run_memory import RunPlan
 from pooldiag.diagnose.runner import Runner
@@ -160,7 +161,9 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
         if partial and attribution.status is Status.GREEN:
             attribution = replace(attribution, status=Status.UNRESOLVED)  # nothing red so far is not green
         cases, shown, target = len(self._cases), attribution.signature, tools.facts.report_of(self._listing)
-        said = notes(results, settings, tools.framework)
+        said = [*notes(results, settings, tools.framework)]
+        if attribution.status is Status.GREEN:
+            said += removed_fills(tools.facts.fills, settings, settings.invocation)
         return AttributeReport(
             session=self._session(partial=partial, blocked=blocked, target=target, notes=said),
             attribution=attribution,
@@ -256,6 +259,7 @@ class _ArmRuns:
             runs=runs,
             sights=sights,
             rate=rate_of(sights.count(Sight.SAME_RED), len(sights) - sights.count(Sight.NOTHING)),
+            step=step_of(sights, begins=arm.role is Role.BASELINE),
             greens_needed=self._greens_needed(arm, sights, signature),
             shown=_shown(runs, sights),
         )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from pooldiag.attribution.signatures import ending_signal, signatures
+from pooldiag.diagnose.notes import with_kept
 from pooldiag.diagnose.observations import take_outputs
 from pooldiag.diagnose.processes import (
     HERE,
@@ -85,6 +86,10 @@ def next_command(
     settings: AttributeSettings, tools: Tools, attribution: Attribution, results: tuple[ArmResult, ...], *, cases: int
 ) -> NextCommand | None:
     """Return what to type next: more arms, more runs, another order, or the line that shows it green."""
+    if attribution.status is Status.GREEN and tools.facts.fills:
+        fill = tools.facts.fills[0]
+        line = with_kept(fill, settings, settings.invocation)
+        return NextCommand(line=line, purpose=f"with {fill.name}, which was removed, it may be red")
     if attribution.status is Status.GREEN:
         return _other_order(settings, tools.framework) if cases > 1 else None
     if asked := [role for role in attribution.separators if role in settings.left_out]:

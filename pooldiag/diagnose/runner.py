@@ -64,7 +64,12 @@ class RunChecks:
         silences = (Silence(kind=kind, text=text) for kind, text in found if text is not None)
         changed = files.changes()
         notes = (f"changed in the working directory: {', '.join(changed)}",) if changed else ()
-        return replace(outcome, found_silent=(*outcome.found_silent, *silences), notes=(*outcome.notes, *notes))
+        return replace(
+            outcome,
+            found_silent=(*outcome.found_silent, *silences),
+            notes=(*outcome.notes, *notes),
+            appeared=files.appeared() if changed else (),
+        )
 
     def _help(self, run: str, argv: tuple[str, ...], option: str) -> tuple[Path, bytes]:
         """Run a command of the user's; return its folder, and what it wrote to stdout, in small letters."""

@@ -204,6 +204,19 @@ class AllocatorProfile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InheritedFill:
+    """A variable of the user's that fills memory, or brings an allocator that checks it.
+
+    `profile` is another one than that of the diagnosis, whose fill does the same; None where there is none.
+    """
+
+    name: str
+    value: str
+    reason: str
+    profile: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProfilesReport:
     """What `profiles` says: all profiles in short, or one of them whole."""
 

@@ -71,3 +71,17 @@ def test_the_second_use_comes_with_the_first_and_is_not_named_by_itself(refused:
 @pytest.mark.parametrize("role", ["fresh-state", "used-state", "placebo"])
 def test_no_switch_plays_what_every_target_has(refused: Callable[..., str], zoo: Path, role: str) -> None:
     assert f"no switch plays the role {role}" in refused(f"--arm={role}=HOME=x", zoo / "vacuous")
+
+
+def test_a_file_that_the_first_run_left_is_proposed_to_be_taken_away_by_a_line_that_is_green(tmp_path: Path) -> None:
+    target = tmp_path / "box"
+    target.write_text("#!/bin/sh\ntest ! -e 'a file' && touch 'a file'\n")
+    target.chmod(0o755)
+    report = diagnose("--repeat=4", "--arms=placebo", target, cwd=tmp_path)
+    assert arm(report, "baseline")["step"] == {"kind": "first", "at": 1, "before": "G", "after": "R"}
+    (note,) = (note for note in report["notes"] if note.startswith("the first run left"))
+    head, _, line = note.partition("; without it: ")
+    assert head == "the first run left a file in the working directory"
+    typed = shell(line, cwd=tmp_path)
+    assert typed.returncode == 0, typed.stdout
+    assert typed.stdout.startswith("Green")

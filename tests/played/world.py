@@ -119,6 +119,7 @@ class World:
     now: float = 0.0
     path: Path = EVIDENCE
     content: dict[Path, bytes] = field(default_factory=dict)
+    new: list[str] = field(default_factory=list)  # what of it was not there before
     changed: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     requests: list[RunRequest] = field(default_factory=list)
@@ -294,6 +295,9 @@ class World:
 
     def unreadable(self, paths: tuple[Path, ...]) -> str | None:
         return self.missing if paths else None
+
+    def appeared(self) -> tuple[str, ...]:
+        return tuple(self.new)
 
     def changes(self) -> tuple[str, ...]:
         changed, self.changed = tuple(self.changed), []

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 
-from pooldiag.model.readings import COLOURS, Sight, Step, StepKind
+from pooldiag.model.readings import COLOURS, RunStep, Sight, StepKind
 
 LATER_ALIKE = 3
 """Chosen: runs that agree behind a first one that does not. A fault at any rate looks like that, too: it is a hint."""
@@ -12,7 +12,7 @@ LONG = 8
 """Chosen: a fault at 50 % shows so many of one colour and then of the other, at one place, once in 32,768 times."""
 
 
-def step_of(sights: Sequence[Sight], *, begins: bool = True) -> Step | None:
+def step_of(sights: Sequence[Sight], *, begins: bool = True) -> RunStep | None:
     """Return the step in the runs of one arm, in time order; None where they show one thing, or go to and fro.
 
     What says nothing about the red is passed over. `begins`: these are the first runs of all, so that the first of
@@ -29,5 +29,5 @@ def step_of(sights: Sequence[Sight], *, begins: bool = True) -> Step | None:
     return None
 
 
-def _step(kind: StepKind, before: list[tuple[int, Sight]], after: list[tuple[int, Sight]]) -> Step:
-    return Step(kind=kind, at=after[0][0], before=before[0][1], after=after[0][1])
+def _step(kind: StepKind, before: list[tuple[int, Sight]], after: list[tuple[int, Sight]]) -> RunStep:
+    return RunStep(kind=kind, at=after[0][0], before=before[0][1], after=after[0][1])

@@ -14,7 +14,7 @@ from pooldiag.attribution.steps import step_of
 from pooldiag.diagnose.canaries import canary_states
 from pooldiag.diagnose.commands import next_command, reproducer
 from pooldiag.diagnose.lister import Lister, named_among
-from pooldiag.diagnose.notes import notes, removed_fills, witnesses
+from pooldiag.diagnose.notes import notes, witnesses
 from pooldiag.diagnose.prober import Prober
 from pooldiag.diagnose.run_memory import RunPlan
 from pooldiag.diagnose.runner import Runner
@@ -163,7 +163,7 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
         cases, shown, target = len(self._cases), attribution.signature, tools.facts.report_of(self._listing)
         said = [*notes(results, settings, tools.framework)]
         if attribution.status is Status.GREEN:
-            said += removed_fills(tools.facts.fills, settings, settings.invocation)
+            said += self._removed_fills()
         return AttributeReport(
             session=self._session(partial=partial, blocked=blocked, target=target, notes=said),
             attribution=attribution,

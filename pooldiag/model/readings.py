@@ -110,7 +110,7 @@ class StepKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class RunStep:
     """A place from which on an arm's runs show something else, which is no rate."""
 
     kind: StepKind

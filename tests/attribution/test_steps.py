@@ -6,12 +6,12 @@ from random import Random
 import pytest
 
 from pooldiag.attribution.steps import step_of
-from pooldiag.model.readings import Sight, Step, StepKind
+from pooldiag.model.readings import RunStep, Sight, StepKind
 
 SIGHTS = {"G": Sight.GREEN, "R": Sight.SAME_RED, "N": Sight.NEW_RED, "-": Sight.NOTHING}
 
 
-def step(letters: str) -> Step | None:
+def step(letters: str) -> RunStep | None:
     return step_of([SIGHTS[letter] for letter in letters])
 
 

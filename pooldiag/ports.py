@@ -1,6 +1,6 @@
 """Every effect that the core asks for, as a Protocol."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +76,9 @@ class Files(Protocol):
     def changes(self) -> tuple[str, ...]:
         """Name the files of the target's working directory that changed since the last call."""
 
+    def appeared(self) -> tuple[str, ...]:
+        """Name those of them that were not there before: for sure, or none."""
+
 
 class ContentStamp(Protocol):
     """What marks the content of a file: one that was written to or replaced has another stamp."""
@@ -124,6 +127,12 @@ class Evidence(Protocol):
 
     def put(self, path: Path, content: bytes) -> None:
         """Write a file that a run reads, below the folder of that run."""
+
+    def state_folder(self, run: str, folders: Iterable[str]) -> Path:
+        """Return the folder in which a run keeps its state, with these folders in it; what is there stays."""
+
+    def drop_state(self, run: str) -> None:
+        """Remove what a run left there."""
 
     def drop_outputs(self, run: str) -> None:
         """Remove what a run that filled the disk left in its `out`."""

@@ -14,6 +14,13 @@ PRELOAD = "LD_PRELOAD"
 ENVIRONMENT_CALLS = frozenset({"setenv", "putenv"})
 """Functions with which a target can undo an arm while it runs; looked for in the binary like a variable's name."""
 
+_OF_EVERY_TARGET = {
+    Role.FRESH_STATE: (Acted.PLAUSIBLE, "its folders are empty at the start"),
+    Role.USED_STATE: (Acted.PLAUSIBLE, "its folders are as the run before left them"),
+    Role.PLACEBO: (Acted.PROVEN, "a variable that nobody reads"),
+}
+"""Nobody knows whether the target looks into these folders: what its runs show says so."""
+
 _KNOWN = {Confidence.SOURCE: "its source", Confidence.DOCUMENTATION: "documentation", Confidence.REPORT: "a report"}
 
 
@@ -46,6 +53,8 @@ def acted(
         return None, "changes nothing"
     if arm.isolation is Isolation.ALONE:
         return Acted.PROVEN, "a process of its own"
+    if arm.role in _OF_EVERY_TARGET:
+        return _OF_EVERY_TARGET[arm.role]
     shown = _by_counter(arm.proof, outcomes, baseline) if arm.proof is not None else None
     if shown is not None and shown[0] is Acted.INERT:
         return Acted.INERT, "; ".join((shown[1], *_why_inert(arm, beforehand)))

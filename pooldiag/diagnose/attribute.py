@@ -5,10 +5,12 @@ from dataclasses import dataclass, field, replace
 
 from pooldiag.attribution.acted import Beforehand, acted
 from pooldiag.attribution.engine import Spent, Stop, StopRule, conclude, greens_needed, next_step
+from pooldiag.attribution.fresh_state import no_answer
 from pooldiag.attribution.mechanisms import MECHANISMS
 from pooldiag.attribution.posterior import RoleEvidence
 from pooldiag.attribution.reading import sight
 from pooldiag.attribution.signatures import as_seen
+from pooldiag.attribution.steps import step_of
 from pooldiag.diagnose.canaries import canary_states
 from pooldiag.diagnose.commands import next_command, reproducer
 from pooldiag.diagnose.lister import Lister, named_among
@@ -159,7 +161,9 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
         if partial and attribution.status is Status.GREEN:
             attribution = replace(attribution, status=Status.UNRESOLVED)  # nothing red so far is not green
         cases, shown, target = len(self._cases), attribution.signature, tools.facts.report_of(self._listing)
-        said = notes(results, settings, tools.framework)
+        said = [*notes(results, settings, tools.framework)]
+        if attribution.status is Status.GREEN:
+            said += self._removed_fills()
         return AttributeReport(
             session=self._session(partial=partial, blocked=blocked, target=target, notes=said),
             attribution=attribution,
@@ -222,7 +226,12 @@ class _ArmRuns:
                 role=result.arm.role,
                 acted=result.acted,
                 runs=tuple(run.id for run in result.runs),
-                sights=tuple(_weighed(result.arm, seen, baseline_is_red=red) for seen in result.sights),
+                sights=tuple(
+                    Sight.NOTHING
+                    if no_answer(run, seen, self.of(Role.BASELINE))
+                    else _weighed(result.arm, seen, baseline_is_red=red)
+                    for run, seen in zip(result.runs, result.sights, strict=True)
+                ),
             )
             for result in self.results(signature)
         )
@@ -250,6 +259,7 @@ class _ArmRuns:
             runs=runs,
             sights=sights,
             rate=rate_of(sights.count(Sight.SAME_RED), len(sights) - sights.count(Sight.NOTHING)),
+            step=step_of(sights, begins=arm.role is Role.BASELINE),
             greens_needed=self._greens_needed(arm, sights, signature),
             shown=_shown(runs, sights),
         )

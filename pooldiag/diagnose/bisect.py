@@ -27,6 +27,8 @@ from pooldiag.reduce.result import Reduction
 from pooldiag.reduce.search import SearchPlan
 from pooldiag.reduce.speculation import reduce_ahead
 
+_NO_CURE = {Role.BASELINE, Role.PLACEBO, Role.USED_STATE}  # green under them says nothing about the whole order
+
 
 def bisect(settings: BisectSettings, tools: Tools, keep: Callable[[BisectReport], None]) -> BisectReport:
     """Bisect, as `Diagnosis.drive` does; UsageError when the target or a selection cannot be used as given."""
@@ -175,7 +177,7 @@ def _green_arms(report: AttributeReport | None) -> Iterator[ArmResult]:
     """Yield the arms that share a process among the cases, acted, and were green each time."""
     for result in () if report is None else report.arms:
         clears = bool(result.sights) and set(result.sights) == {Sight.GREEN} and result.acted is not Acted.INERT
-        if clears and result.arm.role is not Role.BASELINE and result.arm.isolation is Isolation.TOGETHER:
+        if clears and result.arm.role not in _NO_CURE and result.arm.isolation is Isolation.TOGETHER:
             yield result
 
 

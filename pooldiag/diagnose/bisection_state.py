@@ -71,8 +71,9 @@ class BisectionState(Diagnosis[BisectReport]):
         suite, facts, step = None if self._prober is None else self._prober.suite, self._tools.facts, self._searching()
         target = facts.report if suite is None else facts.report_of(suite.listing, suite.order)
         followed = self._followed(partial=partial)
+        notes = [*self._odd(), *(self._removed_fills() if status is BisectStatus.GREEN else ())]
         report = BisectReport(
-            session=self._session(partial=partial, blocked=blocked, target=target, notes=self._odd()),
+            session=self._session(partial=partial, blocked=blocked, target=target, notes=notes),
             status=status,
             found=self._found(followed),
             reason=self._reason(),

@@ -6,7 +6,7 @@ from pooldiag.attribution.acted import PRELOAD
 from pooldiag.attribution.canary_facts import CanaryFacts, judge, observed
 from pooldiag.diagnose.processes import run_process
 from pooldiag.diagnose.tools import Tools
-from pooldiag.model.arms import Acted, AllocatorProfile, Arm, Canary, Linkage, Role
+from pooldiag.model.arms import OWN_ROLES, Acted, AllocatorProfile, Arm, Canary, Linkage, Role
 from pooldiag.model.runs import Environment, RunLimits, RunRequest
 
 _LIMITS = RunLimits(timeout_seconds=30.0, grace_seconds=1.0)
@@ -40,7 +40,8 @@ def _displaced(linked: Linkage, arms: Sequence[Arm], tools: Tools) -> Iterator[t
     others += [symbol for symbol in linked.symbols if symbol in tools.facts.names]
     static = tools.facts.searchable and linked.library not in names
     for arm in arms:
-        switches = [name for name, _ in arm.environment.set if name not in arm.shared]
+        own = arm.environment.set if arm.role not in OWN_ROLES else ()
+        switches = [name for name, _ in own if name not in arm.shared]
         if PRELOAD in switches and static:
             yield arm.role, (Acted.INERT, f"the target does not load {linked.library}: nothing can be preloaded")
         elif switches and PRELOAD not in switches and others:

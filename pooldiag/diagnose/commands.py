@@ -4,17 +4,26 @@ Those of a search are each run as they stand before they are printed: they must 
 """
 
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
 from pooldiag.attribution.signatures import ending_signal, signatures
+from pooldiag.diagnose.notes import with_kept
 from pooldiag.diagnose.observations import take_outputs
-from pooldiag.diagnose.processes import HERE, OUTPUT_WORD, environment_of, raise_if_lasting, run_or_lose
+from pooldiag.diagnose.processes import (
+    HERE,
+    OUTPUT_WORD,
+    environment_of,
+    raise_if_lasting,
+    run_or_lose,
+    state_folders_of,
+)
 from pooldiag.diagnose.run_memory import RunBegun, RunPlan
 from pooldiag.diagnose.runner import Runner
 from pooldiag.diagnose.tools import Tools
 from pooldiag.frameworks.base import Framework
-from pooldiag.model.arms import Arm, Isolation, Role
+from pooldiag.model.arms import STATE_ROLES, Arm, Isolation, Role
 from pooldiag.model.attributions import Attribution, Status
 from pooldiag.model.bisections import BisectReport, BisectStatus, CheckedCommand, OrdersReport
 from pooldiag.model.cases import OrderKind, Selection
@@ -26,6 +35,7 @@ from pooldiag.model.settings import AttributeSettings, BisectSettings, OrdersSet
 
 _TRIES = 20  # of a line that shows its red at times only; chosen: one that is red in 20 % is missed once in 87 times
 _MORE = 3  # times the runs that did not suffice; chosen: twice would add no more than was too little before
+_STATE = "@STATE@"  # stands for the folder until the line is whole: no shell quotes it
 _GREEN_UNDER = {Role.BASELINE: "green as it is", Role.ISOLATE: "green alone"}
 
 
@@ -42,9 +52,21 @@ def shell_line(
     argv = [word.replace(OUTPUT_WORD, out or HERE) for word in words]
     argv += tools.framework.run_arguments(selection, settings.order, None)
     # Left out is what only prints counters; named is what the user's own shell would still set.
-    line = environment_of(arm, tools, out, without=arm.shared).command_line(argv)
+    line = environment_of(arm, tools, out, state=_STATE, without=arm.shared).command_line(argv)
     before = (["cd", str(target.directory)] if moved else (), settings.before)
-    return " && ".join([*(shlex.join(words) for words in before if words), line])
+    return " && ".join([*(shlex.join(words) for words in before if words), *_in_folders(arm, line)])
+
+
+def _in_folders(arm: Arm, line: str) -> Iterator[str]:
+    """Yield a line, after what makes the folders for its state; it runs twice where the second use is meant."""
+    if arm.role not in STATE_ROLES:
+        yield line
+        return
+    folders = " ".join(f'"$state"/{folder}' for folder in state_folders_of(arm))
+    line = line.replace(_STATE, '"$state"')
+    yield 'state="$(mktemp -d)"'
+    yield f"mkdir -p {folders}"
+    yield f"{{ {line}; {line}; }}" if arm.role is Role.USED_STATE else line
 
 
 def reproducer(
@@ -64,6 +86,10 @@ def next_command(
     settings: AttributeSettings, tools: Tools, attribution: Attribution, results: tuple[ArmResult, ...], *, cases: int
 ) -> NextCommand | None:
     """Return what to type next: more arms, more runs, another order, or the line that shows it green."""
+    if attribution.status is Status.GREEN and tools.facts.fills:
+        fill = tools.facts.fills[0]
+        line = with_kept(fill, settings, settings.invocation)
+        return NextCommand(line=line, purpose=f"with {fill.name}, which was removed, it may be red")
     if attribution.status is Status.GREEN:
         return _other_order(settings, tools.framework) if cases > 1 else None
     if asked := [role for role in attribution.separators if role in settings.left_out]:

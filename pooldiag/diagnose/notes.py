@@ -1,11 +1,14 @@
 """Facts that stand beside a verdict: vacuous passes, counts that differ, identical bytes, what a census adds."""
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
+from pooldiag.attribution.fresh_state import no_answer
 from pooldiag.frameworks.base import Framework
-from pooldiag.model.readings import Reading, RunReading, Sight
+from pooldiag.model.arms import InheritedFill
+from pooldiag.model.readings import COLOURS, Reading, RunReading, Sight, StepKind
 from pooldiag.model.reports import ArmResult, Run
-from pooldiag.model.settings import AttributeSettings
+from pooldiag.model.settings import AttributeSettings, CommandLine
 
 _NAMED = 3
 
@@ -17,12 +20,81 @@ def notes(results: Sequence[ArmResult], settings: AttributeSettings, framework: 
     yield from _in_runs(vacuous, total=len(runs))
     yield from tuple(_varying(results)) or _disagreeing(results)
     yield from _victim(results, settings)
+    yield from _unanswering(results)
+    yield from _stepping(results, settings)
     for result in results:
         if result.runs and result.arm.caveat is not None:
             yield f"{result.arm.role}: {result.arm.caveat}"
     yield from notes_of_runs(runs)
     if (remark := framework.remark(settings.order)) is not None:
         yield remark
+
+
+def _unanswering(results: Sequence[ArmResult]) -> Iterator[str]:
+    """Yield why runs in empty folders are no answer."""
+    baseline = results[0].runs if results else ()
+    for result in results:
+        for run, seen in zip(result.runs, result.sights, strict=False):
+            if (reason := no_answer(run, seen, baseline)) is not None:
+                yield f"{run.id}: {reason}"
+
+
+def _stepping(results: Sequence[ArmResult], settings: AttributeSettings) -> Iterator[str]:
+    """Yield where an arm goes from one thing to another, and how what is behind that may be brought about."""
+    for result in results:
+        step = result.step
+        if step is None:
+            continue
+        before, after = COLOURS[step.before], COLOURS[step.after]
+        if step.kind is StepKind.FIRST:
+            later = f"the {result.sights.count(step.after)} later ones {after}"
+            cause = "the cause" if step.after is Sight.SAME_RED else "what mended it"
+            yield (
+                f"{result.arm.role}: the first run was {before}, {later}: something that the first run left behind may"
+                f" be {cause}; fresh-state or --before can prove it"
+            )
+            yield from _left_behind(result, settings)
+        else:
+            run = result.runs[step.at]
+            when = f"from run {_number(run)} on, which began after {_seconds_before(run, results)} of runs"
+            why = "something changed at that time, so no rate is behind it"
+            yield f"{result.arm.role}: {before} at first, {after} {when}: {why}"
+
+
+def _left_behind(result: ArmResult, settings: AttributeSettings) -> Iterator[str]:
+    """Propose to take away what the first run left in the working directory; what was there before is the user's."""
+    files = result.runs[0].outcome.appeared
+    if files and not settings.before:
+        line = settings.invocation.having(f"--before={shlex.join(['rm', '-f', *files])}")
+        yield f"the first run left {', '.join(files)} in the working directory; without it: {line}"
+
+
+def _number(run: Run) -> int:
+    number, _, _ = run.id.partition("-")
+    return int(number)
+
+
+def _seconds_before(run: Run, results: Sequence[ArmResult]) -> str:
+    earlier = (one.seconds for result in results for one in result.runs if _number(one) < _number(run))
+    return f"{sum(earlier):.3g} s"
+
+
+def with_kept(fill: InheritedFill, settings: AttributeSettings, invocation: CommandLine) -> str:
+    """Return the command with a variable kept that was removed, beside those that are kept already."""
+    return invocation.having(*(f"--keep-env={name}" for name in (*settings.keep_environment, fill.name)))
+
+
+def removed_fills(
+    fills: Sequence[InheritedFill], settings: AttributeSettings, invocation: CommandLine
+) -> Iterator[str]:
+    """Yield what a green leaves open where the user's own environment fills memory, and the commands that tell."""
+    for fill in fills:
+        yield (
+            f"{fill.name}={fill.value} of the environment was removed, and is perhaps what made it red ({fill.reason});"
+            f" with it: {with_kept(fill, settings, invocation)}"
+        )
+        if fill.profile is not None:
+            yield f"with arms that do the same: {invocation.having(f'--profile={fill.profile}')}"
 
 
 def notes_of_runs(runs: Sequence[RunReading]) -> Iterator[str]:

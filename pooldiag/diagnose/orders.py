@@ -200,7 +200,10 @@ class _OrdersSurvey(Diagnosis[OrdersReport]):
 
     def report(self, *, partial: bool, blocked: BlockedError | None = None) -> OrdersReport:
         target = self._tools.facts.report_of(next((prober.suite.listing for prober in self._probers.values()), None))
-        odd = notes_of_runs(self._record.readings)
+        odd = [*notes_of_runs(self._record.readings)]
+        ran = [result.run.reading.reading for result in self._results if result.run is not None]
+        if ran and set(ran) == {Reading.GREEN} and not partial and blocked is None:
+            odd += self._removed_fills()
         report = OrdersReport(
             session=self._session(partial=partial, blocked=blocked, target=target, notes=odd),
             asked=len(self._settings.orders),

@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pooldiag.diagnose.observations import TextFacts, merge, process_notes, read_text, take_outputs, with_lengths
+from pooldiag.attribution.signatures import signatures
+from pooldiag.diagnose.observations import merge, process_notes, read_text, take_outputs, with_lengths
 from pooldiag.diagnose.run_memory import RunBegun, lost
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, InterruptedRunError, RunLostError
-from pooldiag.model.arms import Arm, Isolation, Role
+from pooldiag.model.arms import OWN_ROLES, STATE_WORD, Arm, Isolation, Role
 from pooldiag.model.cases import Case, Selection
 from pooldiag.model.outcomes import CaseResult, CaseStatus, Outcome, Silence, SilenceKind
 from pooldiag.model.runs import Completed, Ending, Environment, RunLimits, RunRequest
@@ -94,7 +95,7 @@ class Processes:
         completed = run_or_lose(request, ports)
         text = read_text(completed, self._settings.profile, ports.files)
         found = take_outputs(folder / "out", self._settings.outputs, ports.files)
-        return Outcome(
+        outcome = Outcome(
             run=begun.run,
             arm=plan.arm,
             selection=selection,
@@ -106,13 +107,15 @@ class Processes:
             counters=text.counters,
             banners=frozenset(text.banners),
             text_marks=tuple(text.marks),
-            found_silent=tuple(self._silences(plan.arm, completed, text, reader.problem())),
             notes=tuple(process_notes(completed)),
         )
+        return replace(outcome, found_silent=tuple(self._silences(outcome, text.no_space, reader.problem())))
 
-    def _silences(self, arm: Arm, completed: Completed, text: TextFacts, problem: str | None) -> Iterator[Silence]:
-        if text.no_space is not None:
-            yield Silence(kind=SilenceKind.SPACE, text=f"the disk was full: {text.no_space}")
+    def _silences(self, outcome: Outcome, no_space: str | None, problem: str | None) -> Iterator[Silence]:
+        arm, completed, disk = outcome.arm, outcome.completed, self._tools.ports.disk
+        # The words alone are nothing: a test of an error path prints them, and passes.
+        if no_space is not None and (signatures(outcome) or disk.full() or disk.shortage()):
+            yield Silence(kind=SilenceKind.SPACE, text=f"the disk was full: {no_space}")
         if problem is not None:
             yield Silence(kind=SilenceKind.UNASKED, text=problem)
         guessed = self._settings.timeout_seconds is None and self._longest_green_seconds > 0
@@ -126,7 +129,7 @@ class Processes:
         words = (word.replace(OUTPUT_WORD, out) for word in (str(target.path), *target.arguments, *arm.arguments))
         return RunRequest(
             argv=(*words, *self._tools.framework.run_arguments(selection, begun.plan.order, report)),
-            environment=environment_of(arm, self._tools, out),
+            environment=environment_of(arm, self._tools, out, state=str(begun.state)),
             directory=target.directory,
             folder=report.parent,
             report=report,
@@ -134,12 +137,23 @@ class Processes:
         )
 
 
-def environment_of(arm: Arm, tools: Tools, out: str | None, *, without: Sequence[str] = ()) -> Environment:
-    """Return the environment of an arm, some variables excepted; without an `out` nothing names the output folder."""
+def environment_of(arm: Arm, tools: Tools, out: str | None, *, state: str, without: Sequence[str] = ()) -> Environment:
+    """Return the environment of an arm, some variables excepted; without an `out` nothing names the output folder.
+
+    In the arms of every target `state` is the folder in which the run keeps its state.
+    """
     changes = ((name, value.replace(OUTPUT_WORD, out or HERE)) for name, value in arm.environment.set)
+    if arm.role in OWN_ROLES:
+        changes = ((name, value.replace(STATE_WORD, state)) for name, value in changes)
     own = Environment(set=tuple(one for one in changes if one[0] not in without), unset=arm.environment.unset)
     output = Environment(set=() if out is None else ((_OUTPUT_VARIABLE, out),))
     return tools.facts.removal.merged(own).merged(output)
+
+
+def state_folders_of(arm: Arm) -> tuple[str, ...]:
+    """Return the folders that an arm's variables name, relative to the one in which the run keeps its state."""
+    start = f"{STATE_WORD}/"
+    return tuple(value.removeprefix(start) for _, value in arm.environment.set if value.startswith(start))
 
 
 def run_process(request: RunRequest, ports: Ports) -> Completed:

@@ -39,12 +39,13 @@ RunKey = tuple[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunBegun:
-    """A run under way, in its folder. `beside`: others go on at the same time."""
+    """A run under way, in its folder. `beside`: others go on at the same time. `state`: where it keeps its state."""
 
     plan: RunPlan
     key: RunKey
     run: str
     folder: Path
+    state: Path
     beside: bool = False
 
 

@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from pooldiag.attribution.reading import read
-from pooldiag.diagnose.processes import Processes, run_process
+from pooldiag.diagnose.processes import Processes, run_process, state_folders_of
 from pooldiag.diagnose.run_memory import RunBegun, RunKey, RunMemory, RunPlan
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, PooldiagError
+from pooldiag.model.arms import STATE_ROLES, Role
 from pooldiag.model.events import RunEnded, RunStarted
 from pooldiag.model.outcomes import Outcome, Silence, SilenceKind
 from pooldiag.model.reports import Run
@@ -63,7 +64,12 @@ class RunChecks:
         silences = (Silence(kind=kind, text=text) for kind, text in found if text is not None)
         changed = files.changes()
         notes = (f"changed in the working directory: {', '.join(changed)}",) if changed else ()
-        return replace(outcome, found_silent=(*outcome.found_silent, *silences), notes=(*outcome.notes, *notes))
+        return replace(
+            outcome,
+            found_silent=(*outcome.found_silent, *silences),
+            notes=(*outcome.notes, *notes),
+            appeared=files.appeared() if changed else (),
+        )
 
     def _help(self, run: str, argv: tuple[str, ...], option: str) -> tuple[Path, bytes]:
         """Run a command of the user's; return its folder, and what it wrote to stdout, in small letters."""
@@ -82,6 +88,7 @@ class Runner:
         """Look at the target as it is now; nothing runs yet. `side_by_side`: several runs may go on at once."""
         self._ports = tools.ports
         self._count = tools.ports.evidence.runs_there()
+        self._state_of: str | None = None  # the last run that began with empty folders
         self.processes = Processes(settings, tools)
         self.checks = RunChecks(settings, tools, self.processes)
         self.memory = RunMemory(settings, tools, fingerprint=self.checks.fingerprint, side_by_side=side_by_side)
@@ -104,6 +111,9 @@ class Runner:
         """Return the outcomes of runs: those that are finished from the memory, the others as `make` makes them."""
         keys = [self.memory.key(plan) for plan in plans]
         outcomes = [self.memory.recall(plan, key) for plan, key in zip(plans, keys, strict=True)]
+        for outcome in outcomes:
+            if outcome is not None and outcome.arm.role is Role.FRESH_STATE:
+                self._state_of = outcome.run
         missing = [number for number, outcome in enumerate(outcomes) if outcome is None]
         # What an earlier pooldiag went down with is made alone: nothing else is then to blame.
         suspect = [number for number in missing if self._ports.memo.lost(*keys[number])]
@@ -135,10 +145,25 @@ class Runner:
         run = f"{self._count:02d}-{plan.arm.role}"
         cases = None if plan.selections[0] is None else sum(len(one.cases) for one in plan.selections if one)
         self._ports.progress.notice(RunStarted(run=run, number=self._count, arm=plan.arm, cases=cases))
-        begun = RunBegun(plan=plan, key=key, run=run, folder=self._ports.evidence.run_folder(run), beside=beside)
+        folder = self._ports.evidence.run_folder(run)
+        begun = RunBegun(plan=plan, key=key, run=run, folder=folder, state=self._state(plan, run), beside=beside)
         self.checks.prepare(run)
         self.memory.begin(begun)
         return begun
+
+    def _state(self, plan: RunPlan, run: str) -> Path:
+        """Return where a run keeps its state: empty folders of its own, or those that the last such run left.
+
+        Of other arms nobody looks there, and nothing is made.
+        """
+        evidence, role = self._ports.evidence, plan.arm.role
+        if role not in STATE_ROLES:
+            return evidence.state_folder(run, ())
+        if role is Role.FRESH_STATE:
+            if self._state_of is not None:
+                evidence.drop_state(self._state_of)
+            self._state_of = run
+        return evidence.state_folder(self._state_of or run, state_folders_of(plan.arm))
 
     def _in_threads(self, begun: Sequence[RunBegun], make: _MakeOutcome, kept: dict[str, Outcome]) -> None:
         with ThreadPoolExecutor(max_workers=len(begun)) as threads:

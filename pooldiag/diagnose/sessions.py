@@ -1,9 +1,10 @@
 """A diagnosis from the lock to the last report: what all commands that run a target have in common."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
+from pooldiag.diagnose.notes import removed_fills
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, InterruptedRunError
 from pooldiag.model.events import Reported
@@ -69,6 +70,10 @@ class Diagnosis(ABC, Generic[_R]):
     def _is_late(self) -> bool:
         budget = self._common.budget_seconds
         return budget is not None and self._seconds() >= budget
+
+    def _removed_fills(self) -> Iterator[str]:
+        """Yield what a green leaves open: variables that fill memory were removed."""
+        return removed_fills(self._tools.facts.fills, self._common, self._invocation)
 
     def _session(
         self, *, partial: bool, blocked: BlockedError | None, target: TargetReport, notes: Iterable[str]

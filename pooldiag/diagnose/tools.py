@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pooldiag.frameworks.base import Framework
+from pooldiag.model.arms import InheritedFill
 from pooldiag.model.cases import Listing, Order
 from pooldiag.model.reports import MachineReport, TargetReport
 from pooldiag.model.runs import Environment
@@ -17,8 +18,8 @@ class TargetFacts:
     `names` are the variable names found in its binary and libraries, among them those of the profile's symbols that
     stand in the binary itself. `libraries` are what it loads at its start. `searchable` is False for a target whose
     files cannot know such names (a script). `removed` are the inherited variables that every run goes without, with
-    the values they had; `surroundings` identifies all others, `changed_variables` are those that differ from an
-    interrupted diagnosis that is continued.
+    the values they had, `fills` those of them that fill memory; `surroundings` identifies all others,
+    `changed_variables` are those that differ from an interrupted diagnosis that is continued.
     """
 
     report: TargetReport
@@ -27,6 +28,7 @@ class TargetFacts:
     searchable: bool
     libraries: tuple[Path, ...] = ()
     removed: tuple[tuple[str, str], ...] = ()
+    fills: tuple[InheritedFill, ...] = ()
     surroundings: str = ""
     changed_variables: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

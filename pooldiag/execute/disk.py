@@ -68,8 +68,8 @@ class SystemDisk:
         return self.watched.shortage_words(shortage_of(self.watched.message, psutil.virtual_memory().available))
 
     def full(self) -> str | None:
-        """Say which watched file system, or shared memory (a tmpfs of its own), has nothing left; None when none."""
-        spaces = _free_bytes((*self.watched.folders, SHARED_MEMORY))
+        """Say which watched file system, or which one in memory that can be written to, has nothing left, if any."""
+        spaces = _free_bytes((*self.watched.folders, SHARED_MEMORY, *_in_memory()))
         return next((f"{folder} is full" for folder, free in spaces if free == 0), None)
 
     def free_bytes(self) -> int:
@@ -87,6 +87,13 @@ class SystemDisk:
                     if folder == _temporary_folder()
                     else "free space there",
                 )
+
+
+def _in_memory() -> Iterator[Path]:
+    """Yield where memory is mounted as a file system that can be written to."""
+    for mounted in psutil.disk_partitions(all=True):
+        if mounted.fstype == "tmpfs" and os.access(mounted.mountpoint, os.W_OK):
+            yield Path(mounted.mountpoint)
 
 
 def _free_bytes(folders: Iterable[Path]) -> Iterator[tuple[Path, int]]:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from itertools import count
@@ -19,6 +19,7 @@ FOLDER = ".pooldiag"
 REPORT = "report.json"
 JOURNAL = "journal.jsonl"
 BALLAST_BYTES = 2 * 2**20  # more than any report needs
+_STATE = "state"  # in the folder of a run: what the target keeps there instead of in its home
 _NAME_CHARACTERS = 60
 _NUMBER = re.compile(r"\d+(?=-)", re.ASCII)  # of a run: `07-bypass`
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -28,7 +29,8 @@ class EvidenceFolder(AbstractContextManager["EvidenceFolder"]):
     """One folder `.pooldiag/<time>-<command>-<target>` with the report, and a folder a run (port `Evidence`).
 
     A ballast file holds blocks that are given up when the disk is full, so that the report is saved all
-    the same; leaving the `with` removes it.
+    the same; leaving the `with` removes it, and what runs kept as their state, unless it was interrupted: what
+    goes on from here needs that.
     """
 
     def __init__(self, parent: Path, *, command: str, target: str, now: datetime | None = None) -> None:
@@ -64,8 +66,11 @@ class EvidenceFolder(AbstractContextManager["EvidenceFolder"]):
         with self._ballast.open("xb") as file:
             os.posix_fallocate(file.fileno(), 0, BALLAST_BYTES)  # real blocks, unlike a file that was only made longer
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         self.give_up_ballast()
+        if kind is None:
+            for state in self.path.glob(f"*/{_STATE}"):
+                shutil.rmtree(state, ignore_errors=True)
 
     def save(self, text: str, name: str = REPORT) -> Path:
         """Write a file of the folder beside itself, then rename: a reader finds the old one or the new one, whole."""
@@ -105,6 +110,18 @@ class EvidenceFolder(AbstractContextManager["EvidenceFolder"]):
         """Write a file that a run reads, below the folder of that run."""
         with blocking("cannot write", path):
             path.write_bytes(content)
+
+    def state_folder(self, run: str, folders: Iterable[str]) -> Path:
+        """Return the folder in which a run keeps its state, with these folders in it; what is there stays."""
+        state = self.path / run / _STATE
+        with blocking("cannot make the folder of a run", state):
+            for folder in folders:
+                (state / folder).mkdir(parents=True, exist_ok=True)
+        return state
+
+    def drop_state(self, run: str) -> None:
+        """Remove what a run left there."""
+        shutil.rmtree(self.path / run / _STATE, ignore_errors=True)
 
     def drop_outputs(self, run: str) -> None:
         """Empty each `out` of a run that a full disk voided: what it holds says nothing, and the space is needed."""

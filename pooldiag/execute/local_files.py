@@ -90,6 +90,7 @@ class LocalFiles:
         self._stamps: tuple[tuple[Path, FileStamp | None], ...] = ()
         self._fingerprint: tuple[str, ...] = ()
         self._seen: dict[str, FileStamp] | None = None
+        self._appeared: tuple[str, ...] = ()
 
     def lines(self, stream: Stream) -> Iterator[bytes]:
         """Yield the kept lines of a stream, without their ends; a longer line than 64 KiB comes in pieces."""
@@ -158,7 +159,14 @@ class LocalFiles:
         if before is None:
             return ()
         now = self._seen
+        # Of a folder that is looked at in part nobody knows what was there before.
+        whole = max(len(before), len(now)) < MOST_ENTRIES
+        self._appeared = tuple(sorted(now.keys() - before.keys())) if whole else ()
         return tuple(sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name)))
+
+    def appeared(self) -> tuple[str, ...]:
+        """Name the files that the last call of `changes` found new; none in a folder that is looked at in part."""
+        return self._appeared
 
     def _stamps_now(self) -> tuple[tuple[Path, FileStamp | None], ...]:
         return tuple((path, stamp_at(path)) for path in (self._target.path, *(self._libraries or ())))

@@ -31,6 +31,12 @@ OWN_ROLES = (Role.BASELINE, Role.ISOLATE, Role.FRESH_STATE, Role.USED_STATE, Rol
 SWITCHED_ROLES = tuple(role for role in Role if role not in OWN_ROLES)
 """What a switch of an allocator plays: profiles and `--arm` name these."""
 
+STATE_ROLES = (Role.FRESH_STATE, Role.USED_STATE)
+"""What points a target to other folders for what it keeps between runs."""
+
+STATE_WORD = "{state}"
+"""Stands for the folder of such a run in the values of these arms' variables."""
+
 PROBES_OF_A_GREEN = (Role.BYPASS, Role.POISON_N)
 """What turns red that a pool hides, so that a green baseline is asked it, too: no hidden mechanism predicts another."""
 
@@ -195,6 +201,19 @@ class AllocatorProfile:
     linked: Linkage | None = None
     beneath: tuple[str, ...] = ()
     no_switch: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InheritedFill:
+    """A variable of the user's that fills memory, or brings an allocator that checks it.
+
+    `profile` is another one than that of the diagnosis, whose fill does the same; None where there is none.
+    """
+
+    name: str
+    value: str
+    reason: str
+    profile: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

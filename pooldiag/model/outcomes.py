@@ -112,6 +112,7 @@ class Outcome:
     text_marks: tuple[str, ...] = ()  # lines of the output that name an ending: sanitizer reports, aborts
     found_silent: tuple[Silence, ...] = ()
     notes: tuple[str, ...] = ()
+    appeared: tuple[str, ...] = ()  # files of the working directory that were not there before
     parts: tuple["Outcome", ...] = ()
 
     @property

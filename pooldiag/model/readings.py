@@ -96,3 +96,24 @@ class Sight(StrEnum):
     GREEN = "G"
     NEW_RED = "N"
     NOTHING = "-"  # void, or the victim was not reached or asserted nothing
+
+
+COLOURS = {Sight.SAME_RED: "red", Sight.GREEN: "green"}
+"""What the runs of a step show, in words."""
+
+
+class StepKind(StrEnum):
+    """How an arm's runs go from one thing to another."""
+
+    FIRST = "first"  # the first run is unlike all later ones
+    LONG = "long"  # a longer run of one colour, then of the other
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStep:
+    """A place from which on an arm's runs show something else, which is no rate."""
+
+    kind: StepKind
+    at: int  # of the first run that shows it, from 0
+    before: Sight
+    after: Sight

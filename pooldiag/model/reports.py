@@ -10,7 +10,7 @@ from pooldiag.model.arms import Acted, Arm
 from pooldiag.model.attributions import Attribution, Mechanism, Rate, Status
 from pooldiag.model.cases import Order
 from pooldiag.model.outcomes import Outcome
-from pooldiag.model.readings import RunReading, Sight
+from pooldiag.model.readings import RunReading, RunStep, Sight
 from pooldiag.model.settings import CommandLine
 
 
@@ -36,6 +36,7 @@ class ArmResult:
     sights: tuple[Sight, ...] = ()  # the runs as seen from the report's main signature
     rate: Rate | None = None  # how often the signature was there
     greens_needed: int | None = None  # how many more greens it needs until chance does not explain them
+    step: RunStep | None = None  # from a run on it shows something else, so that no rate is behind it
     shown: Run | None = None  # the first run that reads as most of the arm's runs do
 
 

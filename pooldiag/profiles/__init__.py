@@ -5,7 +5,7 @@ from importlib.resources import files
 
 from pooldiag.model.arms import AllocatorProfile
 from pooldiag.profiles.custom_profiles import NO_PROFILE, custom_profile
-from pooldiag.profiles.inheritance import inherited_changes, inherited_remarks, with_inherited
+from pooldiag.profiles.inheritance import fills_among, inherited_changes, inherited_remarks, with_inherited
 from pooldiag.profiles.loader import load_profile
 from pooldiag.profiles.switches import arms_of
 
@@ -15,6 +15,7 @@ __all__ = [
     "PackagedProfiles",
     "arms_of",
     "custom_profile",
+    "fills_among",
     "inherited_changes",
     "inherited_remarks",
     "load_profile",

@@ -1,14 +1,16 @@
 """The inherited environment: what is taken out of it before any run, and what stays and is worth telling."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
 
-from pooldiag.model.arms import AllocatorProfile
+from pooldiag.model.arms import AllocatorProfile, InheritedFill, Role
 from pooldiag.model.runs import Environment
+
+_FILL = "fill"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +26,21 @@ class InheritedRule:
         return any(fnmatchcase(variable, name) for name in self.names)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FillRule:
+    """Variables that fill memory where they have one of these values, or any; `profile` has a fill of the same kind."""
+
+    names: tuple[str, ...]
+    values: tuple[str, ...]
+    reason: str
+    profile: str | None
+
+    def covers(self, variable: str, value: str) -> bool:
+        """Say whether the rule is about this variable, with this value."""
+        named = any(fnmatchcase(variable, name) for name in self.names)
+        return named and (not self.values or any(fnmatchcase(value, one) for one in self.values))
+
+
 @cache
 def inherited_rules() -> tuple[InheritedRule, ...]:
     """Return the rules for allocators and test frameworks, the same for every target."""
@@ -32,7 +49,51 @@ def inherited_rules() -> tuple[InheritedRule, ...]:
         InheritedRule(names=tuple(rule["names"]), reason=rule["reason"], kept=kind == "kept")
         for kind, rules in tables.items()
         for rule in rules
+        if kind != _FILL
     )
+
+
+@cache
+def fill_rules() -> tuple[FillRule, ...]:
+    """Return which variables fill memory, or bring an allocator that checks it."""
+    tables = tomllib.loads((files(__package__) / "_inherited.toml").read_text(encoding="utf-8"))
+    return tuple(
+        FillRule(
+            names=tuple(rule["names"]),
+            values=tuple(rule.get("values", ())),
+            reason=rule["reason"],
+            profile=rule.get("profile"),
+        )
+        for rule in tables[_FILL]
+    )
+
+
+def fills_among(variables: Iterable[tuple[str, str]], profile: AllocatorProfile) -> tuple[InheritedFill, ...]:
+    """Return those of some variables that fill memory, or bring an allocator that checks it.
+
+    A variable of a fill of the profile is one, too: that arm runs anyway.
+    """
+    own = {
+        pair[0]
+        for arm in profile.arms
+        if arm.role in {Role.POISON_0, Role.POISON_N}
+        for pair in arm.environment.set
+        if pair not in _always_or_bypass(profile)
+    }
+    found: list[InheritedFill] = []
+    for name, value in variables:
+        rule = next((one for one in fill_rules() if one.covers(name, value)), None)
+        if rule is not None:
+            other = None if rule.profile == profile.name.partition("+")[0] else rule.profile
+            found.append(InheritedFill(name=name, value=value, reason=rule.reason, profile=other))
+        elif name in own and not any(name in one.names for one in fill_rules()):
+            found.append(InheritedFill(name=name, value=value, reason=f"a fill of {profile.title}"))
+    return tuple(found)
+
+
+def _always_or_bypass(profile: AllocatorProfile) -> set[tuple[str, str]]:
+    bypass = (pair for arm in profile.arms if arm.role is Role.BYPASS for pair in arm.environment.set)
+    return {*bypass, *profile.always.set}
 
 
 def inherited_changes(

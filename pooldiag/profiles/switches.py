@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from pooldiag.errors import UsageError
-from pooldiag.model.arms import SWITCHED_ROLES, AllocatorProfile, Arm, Isolation, PoolCounter, Role
+from pooldiag.model.arms import SWITCHED_ROLES, AllocatorProfile, Arm, PoolCounter, Role
 from pooldiag.model.runs import Environment
 from pooldiag.model.words import nearest
+from pooldiag.profiles.state_folders import own_arms
 
 HITS = "hits"
 """The counter of requests that a free list served."""
@@ -16,18 +17,17 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def arms_of(profile: AllocatorProfile) -> tuple[Arm, ...]:
-    """Return every arm that a diagnosis can run: the profile's own between the baseline and isolation.
+    """Return every arm that a diagnosis can run: the profile's own between the baseline and those of every target.
 
     All of them set what every run of the profile sets and make the target print its counters, the
     baseline included: else they would differ in more than their role.
     """
     baseline = Arm(role=Role.BASELINE)
-    isolate = Arm(role=Role.ISOLATE, isolation=Isolation.ALONE)
     shared = tuple(name for name, _ in profile.stats.set)
     everywhere = profile.always.merged(profile.stats)
     return tuple(
         replace(arm, environment=everywhere.merged(arm.environment), shared=shared)
-        for arm in (baseline, *in_order(profile.arms), isolate)
+        for arm in (baseline, *in_order(profile.arms), *own_arms(profile.arms))
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import TypeVar
 
 from pooldiag.model.outcomes import Outcome
-from pooldiag.model.readings import Reading, Sight
+from pooldiag.model.readings import COLOURS, Reading, Sight, StepKind
 from pooldiag.model.reports import ArmResult, Blockage, Run, RunReport, Session, TargetReport
 from pooldiag.model.words import capital, count, shortened
 from pooldiag.render.blocks import Answer, Cell, Command, Folder, Section, Tone, items
@@ -78,6 +78,16 @@ def look(run: Run, sight: Sight | None) -> str:
 def rate(arm: ArmResult) -> str:
     """Say how many of an arm's runs showed the red in question."""
     return f"{len(seen(arm, Sight.SAME_RED))}/{len(arm.runs)}"
+
+
+def step(arm: ArmResult) -> str:
+    """Say from which run on an arm shows something else; empty where there is no such place."""
+    if (found := arm.step) is None:
+        return ""
+    before, after = COLOURS[found.before], COLOURS[found.after]
+    if found.kind is StepKind.FIRST:
+        return f"{before} in its first run, {after} in all later ones"
+    return f"{before} at first, {after} from run {short(arm.runs[found.at].id)} on"
 
 
 def cases(outcome: Outcome | None) -> str:

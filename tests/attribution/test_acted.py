@@ -43,6 +43,20 @@ def test_isolation_is_proven_by_construction() -> None:
     assert state(Arm(role=Role.ISOLATE, isolation=Isolation.ALONE)) is Acted.PROVEN
 
 
+@pytest.mark.parametrize(
+    ("role", "expected"),
+    [
+        (Role.FRESH_STATE, Acted.PLAUSIBLE),
+        (Role.USED_STATE, Acted.PLAUSIBLE),
+        (Role.PLACEBO, Acted.PROVEN),
+    ],
+)
+def test_the_arms_of_every_target_act_whether_or_not_a_file_names_their_variables(role: Role, expected: Acted) -> None:
+    arm = Arm(role=role, environment=Environment(set=(("HOME", "x"),)))
+    assert state(arm, names=frozenset()) is expected
+    assert state(arm, searchable=False) is expected
+
+
 def test_a_counter_proves_and_a_counter_convicts() -> None:
     assert state(BYPASS, 0, 0) is Acted.PROVEN
     assert state(BYPASS, 0, 3) is Acted.INERT

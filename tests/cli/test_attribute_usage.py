@@ -24,7 +24,7 @@ def test_a_script_is_a_black_box_and_told_so(tmp_path: Path) -> None:
     report = diagnose(script(tmp_path, "exit 0"), cwd=tmp_path)
     assert (report["status"], report["target"]["framework"]) == ("green", "blackbox")
     assert any("black box" in note for note in report["notes"])
-    assert [entry["role"] for entry in report["arms"]] == ["baseline"]
+    assert [entry["role"] for entry in report["arms"]] == ["baseline", "fresh-state", "used-state", "placebo"]
 
 
 def test_a_script_that_is_red_stays_unresolved_and_its_signal_is_read_through_the_shell(tmp_path: Path) -> None:

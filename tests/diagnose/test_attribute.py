@@ -322,9 +322,38 @@ def test_a_disk_that_fills_blocks_and_gives_the_outputs_back() -> None:
     assert started.memo.began == []
 
 
-def test_text_about_a_full_disk_voids_the_run() -> None:
-    world = World(PlayedSuite(cases=3), text="write: No space left on device\n")
+@pytest.mark.parametrize(
+    ("suite", "disk"),
+    [
+        (PlayedSuite(cases=3, always="2"), {}),
+        (PlayedSuite(cases=3, crashes_at_end=True), {}),
+        (PlayedSuite(cases=3), {"full_of": "/tmp is full"}),
+    ],
+)
+def test_text_about_a_full_disk_voids_a_red_run_and_one_on_a_full_disk(
+    suite: PlayedSuite, disk: dict[str, str]
+) -> None:
+    world = World(suite, text="write: No space left on device\n", **disk)  # type: ignore[arg-type] # its fields
     assert blocked_by(attribute_in(world)) == "the disk was full: write: No space left on device"
+
+
+def test_a_green_run_that_says_so_on_a_disk_that_is_full_is_void() -> None:
+    def fill(world: World) -> None:
+        world.full_of = "/scratch is full"
+
+    world = World(PlayedSuite(cases=3), text="write: No space left on device\n", hooks={2: fill})
+    assert "No space left" in blocked_by(attribute_in(world))
+    assert [outcome.run for _, outcome in world.memo.finished_runs] == ["01-baseline"]
+
+
+def test_a_green_run_in_which_a_passing_test_prints_the_words_is_green() -> None:
+    report = attribute_in(World(PlayedSuite(cases=3), text="write: No space left on device\n"))
+    assert report.attribution.status is Status.GREEN
+
+
+def test_a_full_disk_without_the_words_voids_what_ends_with_a_sigbus_alone() -> None:
+    report = attribute_in(World(PlayedSuite(cases=3, crashes_at_end=True), full_of="/tmp is full"))
+    assert report.attribution.status is not Status.BLOCKED
 
 
 def test_a_build_that_is_not_fresh_blocks() -> None:

@@ -126,6 +126,12 @@ def test_another_allocator_in_its_libraries_makes_every_switched_arm_inert_untri
     assert executed(tools) == []
 
 
+def test_what_every_target_has_does_not_depend_on_its_allocator(tools: Tools) -> None:
+    facts = replace(tools.facts, libraries=(LIBC, OTHER))
+    arms = (Arm(role=Role.FRESH_STATE, environment=OFF), Arm(role=Role.PLACEBO, environment=OFF))
+    assert canary_states(PROFILE, (ARMS[0], *arms), replace(tools, facts=facts)) == {}
+
+
 def test_another_allocator_built_into_it_does_so_too(tools: Tools) -> None:
     built_in = knowing(tools, names=frozenset({"POOL_OFF", "other_init"}))
     assert states(PROFILE, built_in)[Role.BYPASS] is Acted.INERT

@@ -212,6 +212,16 @@ def test_absent_fixture_is_a_pass_without_assertions(zoo: Zoo) -> None:
     assert [case.name for case in cases if case.success and not case.assertions] == ["reads the fixture"]
 
 
+def test_what_the_first_run_left_makes_every_later_one_red(zoo: Zoo) -> None:
+    home, other = zoo.folder / "home", zoo.folder / "other"
+    codes = [zoo.run("kernel_cache", HOME=str(home)).code for _ in range(4)]
+    assert codes == [0, 1, 1, 1]
+    kept = home / ".cache" / "zoo_kernels" / "scale.bin"
+    assert [zoo.run("kernel_cache", HOME=str(home), XDG_CACHE_HOME=str(other)).code for _ in range(2)] == [0, 1]
+    kept.unlink()
+    assert zoo.run("kernel_cache", HOME=str(home)).code == 0
+
+
 @pytest.mark.parametrize(("content", "code", "failed"), [("text\n", 0, 0), ("no newline", 1, 1)])
 def test_fixture_is_checked_when_it_is_there(zoo: Zoo, content: str, code: int, failed: int) -> None:
     fixture = zoo.folder / "fixture"

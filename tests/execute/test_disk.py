@@ -215,3 +215,12 @@ def test_output_that_finds_no_room_is_not_started(
     completed = SupervisedExecutor(supervisor, disk_of(folder, NO_FLOORS).watched).execute(request)
     assert completed.ending is Ending.NOT_STARTED
     assert completed.stopped_by == f"cannot start true: {request.folder / 'stdout'}: No space left on device"
+
+
+def test_a_file_system_in_memory_that_is_full_is_named_wherever_it_is_mounted(
+    tmp_path: Path, mount_tmpfs: Mounter
+) -> None:
+    disk, elsewhere = disk_of(tmp_path, Floors()), mount_tmpfs("size=1m")
+    assert disk.full() is None
+    (elsewhere / "filler").write_bytes(bytes(2**20))
+    assert disk.full() == f"{elsewhere} is full"

@@ -244,3 +244,32 @@ def test_a_target_whose_name_ends_in_a_number_is_not_taken_for_another_one(tmp_p
     other = leave(tmp_path, target="test-2")
     assert unfinished(tmp_path, command="bisect", target="test") is None
     assert unfinished(tmp_path, command="bisect", target="test-2") == other
+
+
+# --- what runs keep as their state ------------------------------------------------------------------------------------
+
+
+def test_the_folders_for_the_state_of_a_run_are_made_once_and_keep_what_is_in_them(evidence: EvidenceFolder) -> None:
+    state = evidence.state_folder("03-fresh-state", ("home/.cache", "tmp"))
+    assert state == evidence.path / "03-fresh-state" / "state"
+    assert (state / "tmp").is_dir()
+    (state / "home" / ".cache" / "kernel").touch()
+    assert evidence.state_folder("03-fresh-state", ("home/.cache", "tmp")) == state
+    assert (state / "home" / ".cache" / "kernel").exists()
+    evidence.drop_state("03-fresh-state")
+    assert not state.exists()
+    evidence.drop_state("03-fresh-state")
+
+
+def test_of_a_run_that_keeps_none_nothing_is_made(evidence: EvidenceFolder) -> None:
+    assert not evidence.state_folder("01-baseline", ()).exists()
+
+
+def test_the_state_of_runs_goes_with_the_diagnosis_and_stays_when_that_was_interrupted(tmp_path: Path) -> None:
+    with evidence_in(tmp_path) as folder:
+        state = folder.state_folder("03-fresh-state", ("tmp",))
+    assert not state.exists()
+    with contextlib.suppress(KeyboardInterrupt), evidence_in(tmp_path) as folder:
+        state = folder.state_folder("03-fresh-state", ("tmp",))
+        raise KeyboardInterrupt
+    assert (state / "tmp").is_dir()

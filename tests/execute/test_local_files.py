@@ -153,7 +153,9 @@ def test_changed_new_and_removed_files_are_named(files: LocalFiles, tmp_path: Pa
     (tmp_path / "new").touch()
     (tmp_path / "below" / "grows").write_text("x")
     assert files.changes() == ("below/grows", "goes", "grows", "new")
+    assert files.appeared() == ("new",)
     assert files.changes() == ()
+    assert files.appeared() == ()
 
 
 def test_ours_and_the_tools_own_files_are_no_changes(tmp_path: Path) -> None:
@@ -175,3 +177,13 @@ def test_a_huge_folder_is_looked_at_in_part(files: LocalFiles, tmp_path: Path) -
     for path in tmp_path.iterdir():
         path.write_text("x")
     assert len(files.changes()) == MOST_ENTRIES
+
+
+def test_of_a_folder_that_is_looked_at_in_part_no_file_is_called_new(files: LocalFiles, tmp_path: Path) -> None:
+    for number in range(MOST_ENTRIES + 10):
+        (tmp_path / str(number)).touch()
+    files.changes()
+    for path in [*tmp_path.iterdir()][:20]:
+        path.unlink()
+    assert files.changes()
+    assert files.appeared() == ()

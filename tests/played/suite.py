@@ -65,7 +65,8 @@ class PlayedSuite:
     (whoever started it), two-ways (crash; a failure where only some of the polluters ran). `unlucky` says of the
     number of the runs in which it could be red whether it is. `always` fail, `vacuous` ones assert nothing, `skipped`
     ones do not run. `crashes_at_end`: after the last case, whatever ran. `cures` are variables under which nothing is
-    red, `breaks` those under which the victim is.
+    red, `breaks` those under which the victim is. `keeps` names the variable of a folder in which the first run leaves
+    a file (or in the home of nobody, where it is not set): the victim is red in each run that finds it there.
     """
 
     cases: int = 13
@@ -82,6 +83,8 @@ class PlayedSuite:
     cures: frozenset[str] = frozenset()
     breaks: frozenset[str] = frozenset()
     seconds: float = 0.01  # that a case takes
+    keeps: str | None = None
+    kept: set[str] = field(default_factory=set)  # the folders that hold the file
     chances: int = 0  # how often the victim could be red so far
 
     @property
@@ -95,7 +98,9 @@ class PlayedSuite:
 
     def play(self, cases: Sequence[Case], variables: Mapping[str, str]) -> Play:
         """Run some cases, in their order, in one process with these variables."""
-        process = _Process(suite=self, variables=variables)
+        home = variables.get(self.keeps, "/nobody") if self.keeps is not None else None
+        process = _Process(suite=self, variables=variables, finds=home in self.kept)
+        self.kept |= set() if home is None else {home}
         for case in cases:
             if (end := process.run(case.line or 0, case.name)) is not None:
                 return end
@@ -108,6 +113,7 @@ class _Process:
 
     suite: PlayedSuite
     variables: Mapping[str, str]
+    finds: bool  # what an earlier run left
     lines: list[str] = field(default_factory=list)
     ran: set[int] = field(default_factory=set)  # since the last cleaner
     is_set: bool = False
@@ -147,7 +153,7 @@ class _Process:
         if suite.cures & self.variables.keys():
             return False
         unset = bool(suite.setters) and not self.is_set
-        if not (self._is_spoilt(all) or unset or suite.breaks & self.variables.keys()):
+        if not (self._is_spoilt(all) or unset or self.finds or suite.breaks & self.variables.keys()):
             return False
         suite.chances += 1
         return suite.unlucky(suite.chances)

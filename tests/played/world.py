@@ -3,7 +3,7 @@
 import io
 import shlex
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -119,10 +119,12 @@ class World:
     now: float = 0.0
     path: Path = EVIDENCE
     content: dict[Path, bytes] = field(default_factory=dict)
+    new: list[str] = field(default_factory=list)  # what of it was not there before
     changed: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     requests: list[RunRequest] = field(default_factory=list)
     ran: list[tuple[str, ...]] = field(default_factory=list)  # the cases that each process began
+    made: set[Path] = field(default_factory=set)  # folders for the state of runs
     dropped: list[str] = field(default_factory=list)
     is_locked: bool = False
     restored: int = 0
@@ -294,6 +296,9 @@ class World:
     def unreadable(self, paths: tuple[Path, ...]) -> str | None:
         return self.missing if paths else None
 
+    def appeared(self) -> tuple[str, ...]:
+        return tuple(self.new)
+
     def changes(self) -> tuple[str, ...]:
         changed, self.changed = tuple(self.changed), []
         return changed
@@ -306,6 +311,15 @@ class World:
 
     def put(self, path: Path, content: bytes) -> None:
         self.content[path] = content
+
+    def state_folder(self, run: str, folders: Iterable[str]) -> Path:
+        self.made |= {self.path / run / "state" / folder for folder in folders}
+        return self.path / run / "state"
+
+    def drop_state(self, run: str) -> None:
+        state = self.path / run / "state"
+        self.suite.kept = {path for path in self.suite.kept if not Path(path).is_relative_to(state)}
+        self.made = {path for path in self.made if not path.is_relative_to(state)}
 
     def drop_outputs(self, run: str) -> None:
         self.dropped.append(run)

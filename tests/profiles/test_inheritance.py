@@ -2,17 +2,18 @@
 
 import pytest
 
-from pooldiag.model.arms import Role
+from pooldiag.model.arms import AllocatorProfile, Role
 from pooldiag.profiles import (
     NO_PROFILE,
     PROFILES,
     arms_of,
     custom_profile,
+    fills_among,
     inherited_changes,
     inherited_remarks,
     with_inherited,
 )
-from pooldiag.profiles.inheritance import inherited_rules
+from pooldiag.profiles.inheritance import fill_rules, inherited_rules
 
 
 @pytest.mark.parametrize(
@@ -89,3 +90,54 @@ def test_every_rule_has_names_a_reason_and_a_kind_that_is_known() -> None:
     names = [name for rule in rules for name in rule.names]
     assert len(names) == len(set(names))
     assert {rule.kept for rule in rules} == {True, False}
+
+
+def fills(profile: AllocatorProfile, **variables: str) -> list[tuple[str, str | None]]:
+    return [(one.name, one.profile) for one in fills_among(variables.items(), profile)]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "profile"),
+    [
+        ("MALLOC_PERTURB_", "85", "glibc"),
+        ("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0:glibc.malloc.perturb=3", "glibc"),
+        ("MALLOC_CHECK_", "3", "glibc"),
+        ("MALLOC_CONF", "narenas:1,junk:true", None),
+        ("je_MALLOC_CONF", "zero:true", None),
+        ("PYTHONMALLOC", "debug", "python"),
+        ("PYTHONMALLOC", "malloc_debug", "python"),
+        ("G_SLICE", "debug-blocks", None),
+    ],
+)
+def test_what_fills_memory_is_known_with_the_profile_that_does_the_same(
+    name: str, value: str, profile: str | None
+) -> None:
+    assert fills(NO_PROFILE, **{name: value}) == [(name, profile)]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MALLOC_PERTURB_", "0"),
+        ("GLIBC_TUNABLES", "glibc.malloc.arena_max=1"),
+        ("MALLOC_CONF", "junk:false"),
+        ("PYTHONMALLOC", "malloc"),
+        ("MALLOC_ARENA_MAX", "1"),
+        ("OTHER", "1"),
+    ],
+)
+def test_what_fills_nothing_is_no_fill(name: str, value: str) -> None:
+    assert fills(NO_PROFILE, **{name: value}) == []
+
+
+def test_a_fill_of_the_profile_itself_needs_no_other_profile() -> None:
+    assert fills(PROFILES["vt"], VT_POOL_POISON="255", VT_POOL_BYPASS="1") == [("VT_POOL_POISON", None)]
+    assert fills(PROFILES["glibc"], MALLOC_PERTURB_="85") == [("MALLOC_PERTURB_", None)]
+
+
+def test_every_fill_is_removed_and_its_profile_is_there() -> None:
+    removed = [rule for rule in inherited_rules() if not rule.kept]
+    for rule in fill_rules():
+        assert rule.profile is None or rule.profile in PROFILES
+        for name in rule.names:
+            assert any(one.covers(name) for one in removed), name

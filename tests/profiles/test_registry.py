@@ -12,6 +12,7 @@ from pooldiag.model.arms import SWITCHED_ROLES, AllocatorProfile, CounterRule, I
 from pooldiag.model.runs import Environment
 from pooldiag.profiles import NO_PROFILE, PROFILES, PackagedProfiles, arms_of, inherited_changes, markers, recognise
 
+OF_EVERY_TARGET = (Role.ISOLATE, Role.FRESH_STATE, Role.USED_STATE, Role.PLACEBO)
 FOLDER = Path(pooldiag.profiles.__file__).parent
 
 
@@ -144,7 +145,7 @@ def test_arms_come_in_the_order_of_the_table_and_all_print_the_counters() -> Non
         Role.QUARANTINE,
         Role.GUARD,
         Role.PAD,
-        Role.ISOLATE,
+        *OF_EVERY_TARGET,
     ]
     assert all(dict(arm.environment.set)["VT_POOL_STATS"] == "1" for arm in arms)
     assert all(arm.shared == ("VT_POOL_STATS",) for arm in arms)
@@ -163,10 +164,10 @@ def test_only_the_isolating_arm_runs_cases_alone() -> None:
     assert [arm.role for arm in arms_of(PROFILES["vt"]) if arm.isolation is Isolation.ALONE] == [Role.ISOLATE]
 
 
-def test_a_target_without_a_known_allocator_still_has_a_baseline_and_isolation() -> None:
+def test_a_target_without_a_known_allocator_has_the_arms_of_every_target() -> None:
     arms = arms_of(NO_PROFILE)
-    assert [arm.role for arm in arms] == [Role.BASELINE, Role.ISOLATE]
-    assert {arm.environment for arm in arms} == {Environment()}
+    assert [arm.role for arm in arms] == [Role.BASELINE, *OF_EVERY_TARGET]
+    assert {arm.environment for arm in arms[:2]} == {Environment()}
 
 
 def test_markers_of_all_profiles_are_looked_for_as_bytes() -> None:

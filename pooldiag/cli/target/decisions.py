@@ -17,7 +17,7 @@ from pooldiag.errors import UsageError
 from pooldiag.execute.elf import Kind, describe, find_markers, libraries
 from pooldiag.frameworks import BLACKBOX, FRAMEWORKS, recognise
 from pooldiag.frameworks.base import Framework
-from pooldiag.model.arms import AllocatorProfile, Arm, Role
+from pooldiag.model.arms import SWITCHED_ROLES, AllocatorProfile, Arm, Role
 from pooldiag.model.cases import Order, OrderKind, Target
 from pooldiag.model.settings import (
     DEFAULT_CONFIDENCE,
@@ -148,7 +148,8 @@ def _switched(profile: AllocatorProfile) -> AllocatorProfile:
 
 def _names(profile: AllocatorProfile, files: tuple[Path, ...]) -> frozenset[str]:
     """Return which variables that an arm sets stand in the target's files, and what the program itself can call."""
-    wanted = {name for arm in arms_of(profile) for name, _ in arm.environment.set}
+    switched = (arm for arm in arms_of(profile) if arm.role in SWITCHED_ROLES)
+    wanted = {name for arm in switched for name, _ in arm.environment.set}
     found = find_markers(files, [name.encode() for name in wanted])
     # Built into the program itself: a library may hold these words for other reasons.
     symbols = (*ENVIRONMENT_CALLS, *(profile.linked.symbols if profile.linked is not None else ()))
@@ -185,15 +186,24 @@ def _settings(said: Options, target: Target, profile: AllocatorProfile, invocati
 
 
 def _arms(roles: tuple[Role, ...], profile: AllocatorProfile) -> tuple[Arm, ...]:
-    """Return the baseline and the arms that may run: all, or those of the roles that were asked for."""
+    """Return the baseline and the arms that may run: all, or those of the roles that were asked for.
+
+    The second use of a folder comes with the first one, and says nothing without it.
+    """
     arms = arms_of(profile)
+    if Role.USED_STATE in roles and Role.FRESH_STATE not in roles:
+        raise UsageError(
+            f"--arms {Role.USED_STATE}: uses the folder that {Role.FRESH_STATE} left, and comes along with it",
+            hint=f"name {Role.FRESH_STATE}",
+        )
     missing = [role for role in roles if role not in {arm.role for arm in arms}]
     if missing:
         raise UsageError(
             f"--arms {missing[0]}: no switch plays this role here",
             hint=f"name one: --arm '{missing[0]}=NAME=VALUE'; there are: {', '.join(arm.role for arm in arms[1:])}",
         )
-    return tuple(arm for arm in arms if not roles or arm.role in {Role.BASELINE, *roles})
+    wanted = {Role.BASELINE, *roles, *((Role.USED_STATE,) if Role.FRESH_STATE in roles else ())}
+    return tuple(arm for arm in arms if not roles or arm.role in wanted)
 
 
 def _known_type(spec: OutputSpec) -> OutputSpec:

@@ -7,11 +7,18 @@ from collections.abc import Iterable, Iterator
 from pooldiag.cli.streams import JSON, TABLE, form_of, say
 from pooldiag.cli.target.decisions import Decided
 from pooldiag.errors import ExitCode, UsageError
-from pooldiag.model.arms import Arm, Isolation
+from pooldiag.model.arms import Arm, Isolation, Role
 from pooldiag.model.runs import Environment
 from pooldiag.model.settings import AttributeSettings
 from pooldiag.profiles import inherited_changes
 from pooldiag.render import visible
+
+_IN_SHORT = {
+    Role.FRESH_STATE: "HOME, TMPDIR, the XDG folders and the caches of kernels empty",
+    Role.USED_STATE: "the same folders, as the last run of fresh-state left them",
+    Role.PLACEBO: "a variable that nobody reads, as long as those of an arm",
+}
+"""The arms whose variables would fill the screen."""
 
 
 def say_plan(decided: Decided, order: str, lines: Iterable[str]) -> ExitCode:
@@ -49,6 +56,8 @@ def arm_lines(settings: AttributeSettings) -> Iterator[str]:
 def _change(arm: Arm) -> str:
     if arm.isolation is Isolation.ALONE:
         return "every victim in a process of its own"
+    if arm.role in _IN_SHORT:
+        return _IN_SHORT[arm.role]
     environment: Environment = arm.environment
     own = [f"{name}={value}" for name, value in environment.set]
     return " ".join([*own, *(f"-{name}" for name in environment.unset), *arm.arguments]) or "nothing changed"

@@ -29,7 +29,7 @@ from pooldiag.execute.machine import age_seconds, commit_of, machine_report, sha
 from pooldiag.execute.supervision import SupervisedExecutor, SupervisedLock, Supervisor
 from pooldiag.model.reports import RunReport, TargetReport
 from pooldiag.ports import Ports
-from pooldiag.profiles import inherited_changes, inherited_remarks
+from pooldiag.profiles import fills_among, inherited_changes, inherited_remarks
 from pooldiag.render import Page
 from pooldiag.render.run_json import JsonReports
 
@@ -116,6 +116,11 @@ def _tools(
     executors = [GuardedExecutor(SupervisedExecutor(one, disk.watched), disk) for one in supervisors]
     remarks = [f"{name} stays set: {reason}" for name, reason in inherited_remarks(os.environ)]
     removed = inherited_changes(os.environ, settings.profile, settings.keep_environment)
+    kept = [(name, os.environ[name]) for name in settings.keep_environment if name in os.environ]
+    remarks += [
+        f"the baseline runs with {fill.name}={fill.value}, kept: it is a fill itself ({fill.reason})"
+        for fill in fills_among(kept, settings.profile)
+    ]
     inherited = _inherited({name for name, _ in removed})
     ports = Ports(
         executor=executors[0] if len(executors) == 1 else PooledExecutor(executors),
@@ -134,6 +139,7 @@ def _tools(
         searchable=decided.searchable,
         libraries=decided.libraries,
         removed=removed,
+        fills=fills_among(removed, settings.profile),
         surroundings=_digest(repr((__version__, inherited))),
         changed_variables=_changed_variables(evidence, inherited),
         notes=(*decided.notes, *remarks),

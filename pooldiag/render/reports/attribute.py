@@ -68,6 +68,8 @@ def _red_fact(report: AttributeReport) -> Iterator[tuple[str, str]]:
     if signature is not None:
         baseline = baseline_of(report)
         rate = "" if baseline is None or not baseline.runs else f", {words.rate(baseline)} runs of the baseline"
+        if baseline is not None and (step := words.step(baseline)):
+            rate = f", baseline {step}"
         yield "Red", f"{signature}{rate}"
 
 
@@ -182,13 +184,15 @@ def _flaking(report: AttributeReport) -> tuple[str, ...]:
     baseline = baseline_of(report)
     if baseline is None or not {Sight.SAME_RED, Sight.GREEN} <= set(baseline.sights):
         return ()
+    if step := words.step(baseline):
+        return (f"The baseline is {step}.",)
     return (f"The baseline disagrees with itself: red in {words.rate(baseline)} runs.",)
 
 
 def _flaky(report: AttributeReport) -> str:
     """Say how often a fault shows that does not show in every run."""
-    found = report.attribution.rate
-    if found is None or found.red == found.runs:
+    found, baseline = report.attribution.rate, baseline_of(report)
+    if found is None or found.red == found.runs or (baseline is not None and baseline.step is not None):
         return ""
     return f", flaky {100 * found.red / found.runs:.0f} % ({found.red}/{found.runs} runs)"
 
@@ -196,6 +200,8 @@ def _flaky(report: AttributeReport) -> str:
 def _rates(report: AttributeReport) -> Iterator[str]:
     """Yield the rates that one run does not tell: of arms that show both, and what greens still lack."""
     for arm in report.arms:
+        if arm.step is not None:
+            continue
         if arm.rate is not None and 0 < arm.rate.red < arm.rate.runs:
             interval = f"{100 * arm.rate.low:.0f} % to {100 * arm.rate.high:.0f} %"
             yield f"{arm.arm.role}: red in {arm.rate.red}/{arm.rate.runs} runs, 95 % interval {interval}"

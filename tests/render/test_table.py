@@ -262,7 +262,8 @@ def test_what_would_decide_is_said_with_how_to_ask_it_where_no_switch_is_known()
     assert f"{asked} (name a switch, as in --arm 'serial=NAME=VALUE')." in head(alone)
     known = replace(alone, arms=(*alone.arms, samples.arm_result(Role.SERIAL, "")))
     assert f"{asked}." in head(known)
-    assert "What would decide: isolate." in head(alone, separators=(Role.ISOLATE,))
+    without_it = replace(alone, arms=alone.arms[:2])
+    assert "What would decide: isolate." in head(without_it, separators=(Role.ISOLATE,))
     assert "First, run the command under Next." in head(report, separators=())
 
 

@@ -24,9 +24,9 @@ OPTIONS = (
 
 
 def attribute(given: Invocation) -> ExitCode:
-    """Run TARGET under arms that take its pool away piece by piece, and say which mechanism the runs establish.
+    """Run TARGET under arms that take its pool away piece by piece, and say what the arms answer.
 
-    Exit code: 0 nothing red; 1 red, and the mechanism is established; 3 red, unresolved; 4 blocked; 2 usage.
+    Exit code: 0 nothing red; 1 red, and the answer is established; 3 red, not settled; 4 blocked; 2 usage.
     """
     from pooldiag.cli.target.decisions import configuration, decide  # noqa: PLC0415 - as said above
 

@@ -157,7 +157,7 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
     def report(self, *, partial: bool, blocked: BlockedError | None = None) -> AttributeReport:
         settings, tools, signature = self._common, self._tools, self._known.signature()
         results = self._known.results(signature)
-        attribution = self._attribution(signature, blocked)
+        attribution = replace(self._attribution(signature, blocked), witnesses=witnesses(results))
         if partial and attribution.status is Status.GREEN:
             attribution = replace(attribution, status=Status.UNRESOLVED)  # nothing red so far is not green
         cases, shown, target = len(self._cases), attribution.signature, tools.facts.report_of(self._listing)
@@ -170,7 +170,6 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
             others=tuple(self._attribution(other, None) for other in self._known.known() if other != signature),
             mechanisms=MECHANISMS,
             arms=results,
-            witnesses=witnesses(results),
             reproducer=None if shown is None else reproducer(settings, tools, results, shown),
             next=None if blocked else next_command(settings, tools, attribution, results, cases=cases),
         )

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pooldiag.attribution.fresh_state import no_answer
 from pooldiag.frameworks.base import Framework
 from pooldiag.model.arms import InheritedFill
+from pooldiag.model.attributions import Witness, WitnessKind
 from pooldiag.model.readings import COLOURS, Reading, RunReading, Sight, StepKind
 from pooldiag.model.reports import ArmResult, Run
 from pooldiag.model.settings import AttributeSettings, CommandLine
 
 _NAMED = 3
+_CENSUS = "census"
 
 
 def notes(results: Sequence[ArmResult], settings: AttributeSettings, framework: Framework) -> Iterator[str]:
@@ -142,12 +144,15 @@ def _victim(results: Sequence[ArmResult], settings: AttributeSettings) -> Iterat
         yield f"{settings.victim} was not red in the baseline; the verdict is about the first red"
 
 
-def witnesses(results: Sequence[ArmResult]) -> tuple[str, ...]:
-    """Return what the censuses of the baseline's outputs add, by rule; a witness is never counted as a run."""
+def witnesses(results: Sequence[ArmResult]) -> tuple[Witness, ...]:
+    """Return what the censuses of the baseline's outputs add, by rule."""
     shown = results[0].shown if results else None
-    found: dict[str, list[str]] = {}
+    found: dict[tuple[str, str], list[str]] = {}
     for output in shown.outcome.outputs if shown is not None else ():
         for finding in output.census.findings if output.census is not None else ():
-            text = f"{finding.text} [{finding.rule}, confidence: {finding.confidence}]"
-            found.setdefault(text, []).append(output.path)
-    return tuple(f"{', '.join(paths)}: {text}" for text, paths in found.items())
+            source = f"census rule {finding.rule}, confidence: {finding.confidence}"
+            found.setdefault((finding.text, source), []).append(output.path)
+    return tuple(
+        Witness(id=_CENSUS, kind=WitnessKind.HINT, text=f"{', '.join(paths)}: {text}", source=source)
+        for (text, source), paths in found.items()
+    )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pooldiag.model.arms import Acted, Arm
-from pooldiag.model.attributions import Attribution, Mechanism, Rate, Status
+from pooldiag.model.attributions import ArmsAnswer, Attribution, Mechanism, Rate, Status
 from pooldiag.model.cases import Order
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import RunReading, RunStep, Sight
@@ -151,10 +151,10 @@ class AttributeReport(RunReport):
     attribution: Attribution
     others: tuple[Attribution, ...] = ()  # about further signatures of the baseline, from the same runs
     arms: tuple[ArmResult, ...] = ()
-    witnesses: tuple[str, ...] = ()
     reproducer: str | None = None  # a command line that a POSIX shell accepts
     next: NextCommand | None = None
-    mechanisms: tuple[Mechanism, ...] = ()  # those that ids here may name
+    answers: tuple[ArmsAnswer, ...] = ()  # those that ids here may name
+    mechanisms: tuple[Mechanism, ...] = ()  # the same
     session: Session
 
     @property

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pooldiag.model.arms import Arm, Role
-from pooldiag.model.attributions import Attribution, Mechanism
+from pooldiag.model.attributions import Attribution, Mechanism, Witness
 from pooldiag.model.bisections import (
     BisectReport,
     CheckedCommand,
@@ -256,6 +256,7 @@ _FORMS: Forms = {
         made={"leaves_open": _leaves_open},
         without=("unless", "alternative", "needs", "predictions", "open_to_bisection"),
     ),
+    Witness: DocumentForm(names={"speaks_for": "for", "speaks_against": "against"}),
     RunFacts: DocumentForm(without=("run", "sight"), made={"counts": _run_counts}, flat={"counts": RunCounts}),
     RunCounts: DocumentForm(flat={"reading": RunReading}),
     RunReading: DocumentForm(without=("run",), made={"vacuous": _vacuous}),

@@ -2,13 +2,16 @@
 
 from typing import TypeAlias
 
-from pooldiag.model.arms import ProfilesReport, Role
+from pooldiag.model.arms import Acted, ProfilesReport, Role
 from pooldiag.model.bisections import OrderResult, OrdersReport
 from pooldiag.model.censuses import CensusReport
 from pooldiag.model.readings import Sight, Signature
 from pooldiag.model.reports import ArmResult, AttributeReport, Run, RunReport
 
 Report: TypeAlias = RunReport | CensusReport | ProfilesReport
+
+NO_EVIDENCE = frozenset({Acted.INERT, Acted.UNPROVEN})
+"""Of arms in these states runs are shown apart: they do not speak for or against anything."""
 
 
 def runs_of(report: RunReport) -> tuple[Run, ...]:

@@ -21,7 +21,6 @@ NAMES_SHOWN = 5  # of a long list of cases; the rest is counted, and stands in t
 SIGHTS = {Sight.SAME_RED: "same red", Sight.GREEN: "green", Sight.NEW_RED: "new red", Sight.NOTHING: "void"}
 
 _TONES = {"green": Tone.GREEN, "red": Tone.RED, "same red": Tone.RED, "new red": Tone.NEW, "mixed": Tone.OPEN}
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _TEN = 10
 _MINUTE = 60
 _HOUR = 3600
@@ -212,11 +211,6 @@ def sentence(text: str) -> str:
 def inside_a_sentence(text: str) -> str:
     """Take the capital of an ordinary first word away: `CUDA` keeps its own."""
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
-
-
-def number(value: int) -> str:
-    """Spell a small number."""
-    return _NUMBERS[value] if value < len(_NUMBERS) else str(value)
 
 
 def seconds(elapsed: float) -> str:

@@ -239,7 +239,7 @@ def test_a_reader_that_has_gone_is_no_error(zoo: Path, tmp_path: Path, target: s
 
 def test_the_first_line_can_be_had_alone(zoo: Path, tmp_path: Path) -> None:
     done = shell(line_of(zoo / "fails", "| head -1"), cwd=tmp_path)
-    assert done.stdout.startswith("Red, unresolved")
+    assert done.stdout.startswith("Red, not settled")
     assert len(done.stdout.splitlines()) == 1
     assert "Traceback" not in done.stderr
 

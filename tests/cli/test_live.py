@@ -326,7 +326,7 @@ def test_elsewhere_each_finished_run_is_one_line() -> None:
 def test_elsewhere_a_void_run_has_its_reason() -> None:
     assert (
         "run 06 isolate: void 0/13 cases, 0 assertions, 0 failed, 0.594 s: No space left on device (stderr, line 3)"
-        in (plain(Reported(report=SAMPLES["none"])))
+        in (plain(Reported(report=SAMPLES["another-red"])))
     )
 
 

@@ -7,7 +7,21 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pooldiag.model.arms import Acted, Arm, Isolation, Role
-from pooldiag.model.attributions import Attribution, Candidate, Mechanism, Prediction, Rate, RuledOut, Status
+from pooldiag.model.attributions import (
+    ArmsAnswer,
+    Attribution,
+    Candidate,
+    Mechanism,
+    Prediction,
+    Rate,
+    RuledOut,
+    SeenRole,
+    Shows,
+    Status,
+    UnaskedRole,
+    Witness,
+    WitnessKind,
+)
 from pooldiag.model.bisections import BisectReport, OrdersReport
 from pooldiag.model.cases import Case, Order, OrderKind, Selection
 from pooldiag.model.counts import Census, Element, Finding, NanRuns, PatternCount, PrintedCensus
@@ -46,24 +60,20 @@ CRASHING, SHIPPED = NAMES[5], NAMES[11]
 
 _TITLES = {
     "cross-device-reuse": "block reuse across devices",
-    "stale-read": "read of stale scratch",
+    "stale-read": "read of stale bytes of an earlier case",
+    "stale-read-in-case": "read of stale bytes of the same case",
     "stream-race": "block reuse across streams",
     "class-slack": "read past the end into size-class slack",
-    "in-case-reuse": "block reuse within one case",
+    "access-past-end": "access past the end",
+    "two-owners": "one block with two owners",
+    "use-after-release": "use after release",
+    "memory-kept": "memory kept from others",
     "case-state": "state between cases, outside the pool",
     "timing-race": "timing race, not the pool",
     "independent": "independent of every arm",
-    "hidden-use-after-free": "use after free that the pool hides",
-    "hidden-stale-read": "uninitialised read that the pool hides",
 }
-_MEANINGS = {
-    "cross-device-reuse": "the pool handed a block that one device's allocator made to a buffer of another device",
-    "hidden-use-after-free": "memory is used after its release; the pool keeps it mapped, so nothing is seen",
-}
-_ADVICE = {
-    "cross-device-reuse": "Put the device into the key of the free list, and let a pool refuse a foreign backend.",
-    "hidden-use-after-free": "Find the use after the release. Do not bypass the pool as a cure: it turns it red.",
-}
+_MEANINGS = {"access-past-end": "code reads or writes behind the last byte that it asked for"}
+_ADVICE = {"access-past-end": "Check the extents of the access that the guard stopped."}
 MECHANISMS = tuple(
     Mechanism(
         id=key,
@@ -71,9 +81,40 @@ MECHANISMS = tuple(
         meaning=_MEANINGS.get(key, "what it means"),
         advice=_ADVICE.get(key, "Look there."),
         leaves_open=("what stays open",),
-        predictions={Role.BASELINE: Prediction.SAME_RED},
+        predictions={},
     )
     for key, title in _TITLES.items()
+)
+_ANSWERS = {
+    "carried-by-pool": (
+        "the pool carries something from case to case",
+        "an earlier case leaves something in the pool that the victim meets, other than unwritten bytes",
+        "Bisect the order: the case that leaves it shows what it is.",
+    ),
+    "race": (
+        "a race that waiting removes",
+        "it takes launches that do not wait: a race of launches, of host threads, or caches not written back",
+        "Look for a missing wait between launches, copies and the host.",
+    ),
+    "outside-state": (
+        "state on disk, there before the run",
+        "something in the state folders makes it red, and it is there before the run",
+        "Compare the state folders of a red run and of a green one.",
+    ),
+    "no-arm": (
+        "no arm changes it",
+        "no arm that acted changes it: the cause is its code, its input or this machine",
+        "Debug the victim alone.",
+    ),
+    "hidden-unwritten-read": (
+        "unwritten bytes are read, and by luck do no harm",
+        "bytes of the pool that nobody wrote are read, and what they happen to hold lets the suite pass",
+        "Find the buffer that is read before its first write.",
+    ),
+}
+ANSWERS = tuple(
+    ArmsAnswer(id=key, title=title, meaning=meaning, advice=advice)
+    for key, (title, meaning, advice) in _ANSWERS.items()
 )
 
 _SWITCHES = {
@@ -85,10 +126,19 @@ _SWITCHES = {
     Role.POISON_0: (("VT_POOL_POISON", "0"),),
     Role.SERIAL: (("VT_POOL_SERIAL", "1"),),
     Role.ISOLATE: (),
+    Role.QUARANTINE: (("VT_POOL_QUARANTINE", "1"),),
+    Role.GUARD: (("VT_POOL_GUARD", "1"),),
+    Role.PAD: (("VT_POOL_PAD", "1"),),
+    Role.FRESH_STATE: (("HOME", "{out}/state"),),
+    Role.USED_STATE: (("HOME", "{out}/state"),),
+    Role.PLACEBO: (("POOLDIAG_PLACEBO", "1"),),
 }
 _PROOFS = {
     Role.BYPASS: (Acted.PROVEN, "hits=0"),
     Role.ISOLATE: (Acted.PROVEN, "a process of its own"),
+    Role.FRESH_STATE: (Acted.PROVEN, "the folders are new"),
+    Role.USED_STATE: (Acted.PROVEN, "the folders of the last run"),
+    Role.PLACEBO: (Acted.PROVEN, "nothing reads it"),
     Role.BASELINE: (None, "changes nothing"),
 }
 
@@ -104,6 +154,13 @@ def changed(report: _R, **values: object) -> _R:
     session = _changed(report.session, **{name: value for name, value in values.items() if name in _SESSION})
     made = _remade(report, session=session, **{k: value for k, value in values.items() if k not in _SESSION})
     assert isinstance(made, type(report))
+    return made
+
+
+def with_values(attribution: Attribution, **values: object) -> Attribution:
+    """The attribution with other values."""
+    made = _remade(attribution, **values)
+    assert isinstance(made, Attribution)
     return made
 
 
@@ -250,7 +307,43 @@ def report(attribution: Attribution, *arms: ArmResult) -> AttributeReport:
         machine=MachineReport(host="bench", system="Linux 6.1", cpus=16, memory_bytes=64 * 2**30, gpus=("emulated",)),
         seconds=3.1,
     )
-    return AttributeReport(session=session, attribution=attribution, arms=arms, mechanisms=MECHANISMS)
+    return AttributeReport(session=session, attribution=attribution, arms=arms, answers=ANSWERS, mechanisms=MECHANISMS)
+
+
+def sees(gone: tuple[Role, ...] = (), there: tuple[Role, ...] = (), own: tuple[Role, ...] = ()) -> tuple[SeenRole, ...]:
+    """What the arms show, each known of four runs."""
+    shown = {Shows.GONE: gone, Shows.THERE: there, Shows.OWN_RATE: own}
+    return tuple(
+        SeenRole(role=role, shows=look, confidence=0.997, runs=4) for look, roles in shown.items() for role in roles
+    )
+
+
+def possible(*mechanisms: str) -> tuple[Candidate, ...]:
+    return tuple(Candidate(mechanism=key, posterior=0.993) for key in mechanisms)
+
+
+CARRIED = ("cross-device-reuse", "access-past-end", "two-owners", "use-after-release", "memory-kept")
+CRASH = Witness(
+    id="crash",
+    kind=WitnessKind.HINT,
+    text="the victim crashes, which stale numbers seldom do and foreign memory does",
+    speaks_for=("cross-device-reuse",),
+    speaks_against=("stale-read", "stale-read-in-case"),
+    source="how the baseline's runs end",
+)
+CENSUS = Witness(
+    id="census",
+    kind=WitnessKind.HINT,
+    text="video.bin: one pattern everywhere: the bf16 canonical NaN, widened",
+    source="census rule widened-bf16-nan, confidence: high",
+)
+PAST_END = Witness(
+    id="guard",
+    kind=WitnessKind.FACT,
+    text="SIGSEGV at the first byte behind a block of 4096 bytes, and none with room behind it",
+    speaks_for=("access-past-end",),
+    source="guard and pad, runs 10 and 11",
+)
 
 
 REPRODUCER = "build/blind/test_forward --order-by=rand --rand-seed=7"
@@ -264,8 +357,7 @@ NEXT = NextCommand(
 
 def loud() -> AttributeReport:
     """Seed 7: SIGSEGV in the 4th case, beside 44 assertions and 0 failed."""
-    signature = crashed()
-    red, gone = Prediction.SAME_RED, Prediction.GREEN
+    gone = (Role.BYPASS, Role.PER_CASE, Role.ISOLATE, Role.POISON_N)
     arms = (
         arm_result(Role.BASELINE, "RR", crash("01", Role.BASELINE), crash("02", Role.BASELINE)),
         arm_result(Role.BYPASS, "G", green("03", Role.BYPASS)),
@@ -273,45 +365,68 @@ def loud() -> AttributeReport:
         arm_result(Role.PER_CASE, "G", green("05", Role.PER_CASE)),
         arm_result(Role.ISOLATE, "G", green("06", Role.ISOLATE, names=(CRASHING,), assertions=17)),
         arm_result(Role.POISON_N, "G", green("07", Role.POISON_N)),
-        arm_result(Role.POISON_0, "R", crash("08", Role.POISON_0)),
+        arm_result(Role.SERIAL, "R", crash("08", Role.SERIAL)),
         arm_result(
-            Role.SERIAL,
+            Role.POISON_0,
             "R",
-            crash("09", Role.SERIAL),
+            crash("09", Role.POISON_0),
             acted=Acted.INERT,
-            why="neither the binary nor its libraries name VT_POOL_SERIAL",
+            why="neither the binary nor its libraries name VT_POOL_POISON",
         ),
     )
     attribution = Attribution(
-        signature=signature,
+        signature=crashed(),
         status=Status.ESTABLISHED,
-        mechanism="cross-device-reuse",
-        candidates=(Candidate(mechanism="cross-device-reuse"),),
+        answer="carried-by-pool",
+        candidates=possible(*CARRIED),
         ruled_out=(
-            rules_out("case-state", Role.BYPASS, "03", gone),
-            rules_out("independent", Role.BYPASS, "03", gone),
-            rules_out("hidden-use-after-free", Role.BASELINE, "01", red),
-            rules_out("hidden-stale-read", Role.BASELINE, "01", red),
-            rules_out("class-slack", Role.EXACT, "04", red),
-            rules_out("in-case-reuse", Role.PER_CASE, "05", gone),
-            rules_out("stale-read", Role.POISON_N, "07", gone),
-            rules_out("stream-race", Role.POISON_0, "08", red),
+            rules_out("case-state", Role.BYPASS, "03", Prediction.GREEN),
+            rules_out("independent", Role.BYPASS, "03", Prediction.GREEN),
+            rules_out("class-slack", Role.EXACT, "04", Prediction.SAME_RED),
+            rules_out("stale-read", Role.POISON_N, "07", Prediction.GREEN),
         ),
+        seen=sees(gone=gone, there=(Role.EXACT, Role.SERIAL)),
+        not_asked=(
+            UnaskedRole(role=Role.QUARANTINE, reason="would not tell"),
+            UnaskedRole(role=Role.FRESH_STATE, reason="would not tell"),
+        ),
+        witnesses=(CRASH,),
         not_established=(
-            "which earlier case left the block: bisect the order",
-            "serial: the arm is inert, so its runs are no evidence",
+            "which earlier case leaves it: bisect the order",
+            "poison-0: the arm is inert, so its runs are no evidence",
         ),
+        separators=(Role.GUARD,),
     )
     note = f"passed without one assertion: {SHIPPED} (03, 05, 07)"
-    whole = report(attribution, *arms)
     return changed(
-        whole,
+        report(attribution, *arms),
         removed_variables=(("VT_POOL_BYPASS", "0"),),
         notes=(note,),
-        witnesses=("a host read of device memory: the fault address is PROT_NONE [sigsegv-accerr, confidence: high]",),
         reproducer=REPRODUCER,
         next=NextCommand(line=f"env VT_POOL_BYPASS=1 {REPRODUCER}", purpose="green under bypass"),
     )
+
+
+def fact() -> AttributeReport:
+    """The guard stops an access: a fact that names the mechanism, beside what the arms answer."""
+    whole = loud()
+    past = run_of(
+        outcome("10", Role.GUARD, cases=(), assertions=(0, 0), process=completed(signal=11)), crashed(NAMES[6])
+    )
+    arms = (
+        *whole.arms[:-1],
+        arm_result(Role.GUARD, "N", past),
+        arm_result(Role.PAD, "G", green("11", Role.PAD)),
+    )
+    attribution = replace(
+        whole.attribution,
+        mechanism="access-past-end",
+        candidates=possible("access-past-end"),
+        witnesses=(CRASH, PAST_END),
+        not_established=(),
+        separators=(),
+    )
+    return replace(whole, attribution=attribution, arms=arms)
 
 
 def nan_census(path: str, n: int) -> OutputFile:
@@ -400,12 +515,11 @@ def silent() -> AttributeReport:
         ),
     )
     loud_one = loud()
-    attribution = replace(loud_one.attribution, signature=FAILED)
+    seen = sees(gone=(Role.BYPASS, Role.PER_CASE, Role.ISOLATE), there=(Role.EXACT, Role.SERIAL))
+    attribution = replace(loud_one.attribution, signature=FAILED, seen=seen, witnesses=(CENSUS,))
     other = replace(attribution, signature=nan_in("video.bin"))
     whole = changed(loud_one, attribution=attribution, others=(other,), arms=arms, removed_variables=(), notes=())
-    target = replace(whole.session.target, order=Order())
-    witness = "video.bin: one pattern everywhere: the bf16 canonical NaN, widened [widened-bf16-nan, confidence: high]"
-    return changed(whole, target=target, witnesses=(witness,))
+    return changed(whole, target=replace(whole.session.target, order=Order()))
 
 
 def all_green(*, assertions: int = 6176) -> AttributeReport:
@@ -442,104 +556,182 @@ def blocked() -> AttributeReport:
 
 
 def flake() -> AttributeReport:
-    """The baseline disagrees with itself."""
+    """The baseline disagrees with itself, and the runs are spent."""
     mixed = (crash("01", Role.BASELINE), *(green(f"0{n}", Role.BASELINE) for n in range(2, 6)))
     arms = (
         replace(arm_result(Role.BASELINE, "RGGGG", *mixed), rate=Rate(red=1, runs=5, low=0.036, high=0.624)),
         replace(arm_result(Role.BYPASS, "G", green("06", Role.BYPASS)), greens_needed=14),
     )
-    possible = tuple(Candidate(mechanism=key) for key in list(_TITLES)[:8])
     attribution = Attribution(
         signature=crashed(),
         status=Status.UNRESOLVED,
-        candidates=possible,
+        candidates=possible(*_TITLES),
         rule="6 runs are spent",
     )
     return replace(report(attribution, *arms), reproducer=REPRODUCER, next=NEXT)
 
 
-def one_of_three() -> AttributeReport:
-    """Bypass, exact and per-case alone cannot tell."""
-    whole = loud()
-    possible = tuple(Candidate(mechanism=key) for key in ("cross-device-reuse", "stale-read", "stream-race"))
-    attribution = replace(
-        whole.attribution,
-        status=Status.UNRESOLVED,
-        mechanism=None,
-        candidates=possible,
-        ruled_out=whole.attribution.ruled_out[:6],
-        separators=(Role.POISON_N, Role.POISON_0, Role.SERIAL),
+def race() -> AttributeReport:
+    """A flaky race: red in a part of the runs, and at another rate without size rounding."""
+    looks = "RGRRG"
+    mixed = tuple((crash if look == "R" else green)(f"0{n}", Role.BASELINE) for n, look in enumerate(looks, start=1))
+    arms = (
+        replace(arm_result(Role.BASELINE, looks, *mixed), rate=Rate(red=3, runs=5, low=0.147, high=0.947)),
+        arm_result(Role.BYPASS, "RR", crash("06", Role.BYPASS), crash("07", Role.BYPASS)),
+        replace(
+            arm_result(Role.EXACT, "GRG", green("08", Role.EXACT), crash("09", Role.EXACT), green("10", Role.EXACT)),
+            rate=Rate(red=1, runs=3, low=0.008, high=0.906),
+        ),
+        arm_result(Role.SERIAL, "GG", green("11", Role.SERIAL), green("12", Role.SERIAL)),
+        arm_result(Role.FRESH_STATE, "R", crash("13", Role.FRESH_STATE)),
+        arm_result(Role.PLACEBO, "R", crash("14", Role.PLACEBO)),
     )
-    return replace(whole, attribution=attribution, arms=(*whole.arms[:4], arm_result(Role.POISON_N, "")))
+    attribution = Attribution(
+        signature=crashed(),
+        status=Status.ESTABLISHED,
+        answer="race",
+        confidence=0.9934,
+        rate=Rate(red=7, runs=9, low=0.4, high=0.972),
+        candidates=possible("timing-race", "two-owners"),
+        seen=sees(gone=(Role.SERIAL,), there=(Role.BYPASS, Role.FRESH_STATE, Role.PLACEBO), own=(Role.EXACT,)),
+        not_established=("which two operations race",),
+    )
+    return replace(report(attribution, *arms), reproducer=REPRODUCER)
 
 
-def none_fits() -> AttributeReport:
-    """Every mechanism is contradicted, and an arm shows another red."""
-    whole = loud()
+def few_switches() -> AttributeReport:
+    """A pool with two switches: bypass and exact, no fill and no serial, so nothing is settled."""
+    alone = tuple(green(f"{n:02d}", Role.ISOLATE, names=(CRASHING,), assertions=17) for n in range(12, 14))
+    arms = (
+        arm_result(Role.BASELINE, "RR", crash("01", Role.BASELINE), crash("02", Role.BASELINE)),
+        arm_result(Role.BYPASS, "GG", green("03", Role.BYPASS), green("04", Role.BYPASS)),
+        arm_result(Role.EXACT, "RR", crash("05", Role.EXACT), crash("06", Role.EXACT)),
+        arm_result(Role.PER_CASE, "GG", green("07", Role.PER_CASE), green("08", Role.PER_CASE)),
+        arm_result(Role.ISOLATE, "GG", *alone),
+        arm_result(Role.FRESH_STATE, "RR", crash("09", Role.FRESH_STATE), crash("10", Role.FRESH_STATE)),
+        arm_result(Role.PLACEBO, "R", crash("11", Role.PLACEBO)),
+    )
+    attribution = Attribution(
+        signature=crashed(),
+        status=Status.UNRESOLVED,
+        candidates=possible("stale-read", "cross-device-reuse", "access-past-end", "stream-race"),
+        rule="the arms that can be run do not tell the candidates apart",
+        seen=sees(gone=(Role.BYPASS, Role.PER_CASE, Role.ISOLATE), there=(Role.EXACT, Role.FRESH_STATE, Role.PLACEBO)),
+        separators=(Role.SERIAL, Role.POISON_N),
+    )
+    line = "pooldiag bisect --order=rand --seed=7 build/blind/test_forward"
+    return replace(
+        report(attribution, *arms),
+        reproducer=REPRODUCER,
+        next=NextCommand(line=line, purpose="which case leaves it"),
+    )
+
+
+def another_red() -> AttributeReport:
+    """One arm shows another red, one says nothing, and the rest settles nothing."""
+    whole = few_switches()
     other = run_of(outcome("05", Role.PER_CASE, cases=results(NAMES, {}, 46), assertions=(552, 0)), nan_in("video.bin"))
     void = run_of(
         outcome("06", Role.ISOLATE, cases=(), assertions=(0, 0)), void="No space left on device (stderr, line 3)"
     )
     arms = (
         *whole.arms[:2],
-        arm_result(Role.EXACT, "R", crash("04", Role.EXACT)),
+        arm_result(Role.EXACT, "RG", crash("04", Role.EXACT), green("07", Role.EXACT)),
         arm_result(Role.PER_CASE, "N", other),
         arm_result(Role.ISOLATE, "-", void),
     )
     attribution = replace(
         whole.attribution,
-        status=Status.UNRESOLVED,
-        mechanism="none",
-        candidates=(),
+        seen=sees(gone=(Role.BYPASS,)),
+        candidates=possible(*_TITLES),
         not_established=("per-case: 1/1 runs show another red, which is no evidence for this one",),
     )
-    return replace(whole, attribution=attribution, arms=arms)
+    return replace(whole, attribution=attribution, arms=arms, next=None)
 
 
-def hidden() -> AttributeReport:
-    """Green as it is; bypass shows a use after free."""
+def no_arm() -> AttributeReport:
+    """Red whatever the arms do."""
+    roles = (Role.BYPASS, Role.ISOLATE, Role.FRESH_STATE, Role.PLACEBO)
     arms = (
-        arm_result(Role.BASELINE, "GG", green("01", Role.BASELINE), green("02", Role.BASELINE)),
-        arm_result(Role.BYPASS, "RR", crash("03", Role.BYPASS), crash("05", Role.BYPASS)),
-        arm_result(Role.POISON_N, "R", crash("04", Role.POISON_N)),
+        arm_result(Role.BASELINE, "RR", crash("01", Role.BASELINE), crash("02", Role.BASELINE)),
+        *(arm_result(role, "R", crash(f"0{number}", role)) for number, role in enumerate(roles, start=3)),
     )
     attribution = Attribution(
         signature=crashed(),
         status=Status.ESTABLISHED,
-        mechanism="hidden-use-after-free",
-        confidence=0.997,
-        rule="hidden-use-after-free has 99.7 % of the posterior",
-        candidates=(Candidate(mechanism="hidden-use-after-free", posterior=0.997),),
-        ruled_out=(rules_out("hidden-stale-read", Role.BYPASS, "03", Prediction.SAME_RED),),
-        not_established=("which buffer is used after its release",),
+        answer="no-arm",
+        confidence=0.9951,
+        candidates=possible("independent"),
+        seen=sees(there=roles),
+        not_established=("not excluded: a race (serial did not act)",),
     )
-    return replace(report(attribution, *arms), reproducer=f"env VT_POOL_BYPASS=1 {REPRODUCER}")
+    return replace(report(attribution, *arms), reproducer=REPRODUCER)
+
+
+def outside_state() -> AttributeReport:
+    """Green with fresh state folders, and red again in the folders that a run has used."""
+    pairs = (Role.FRESH_STATE, Role.USED_STATE)
+    arms = (
+        arm_result(Role.BASELINE, "RR", crash("01", Role.BASELINE), crash("02", Role.BASELINE)),
+        arm_result(Role.BYPASS, "R", crash("03", Role.BYPASS)),
+        arm_result(Role.FRESH_STATE, "GGG", *(green(f"0{n}", Role.FRESH_STATE) for n in (4, 6, 8))),
+        arm_result(Role.USED_STATE, "RRR", *(crash(f"0{n}", Role.USED_STATE) for n in (5, 7, 9))),
+    )
+    attribution = Attribution(
+        signature=crashed(),
+        status=Status.ESTABLISHED,
+        answer="outside-state",
+        confidence=0.991,
+        seen=sees(gone=pairs[:1], there=(Role.BYPASS, *pairs[1:])),
+        not_established=("which file it is",),
+    )
+    return replace(report(attribution, *arms), reproducer=REPRODUCER)
+
+
+def hidden() -> AttributeReport:
+    """Green as it is; a fill shows a read of unwritten bytes."""
+    arms = (
+        arm_result(Role.BASELINE, "GG", green("01", Role.BASELINE), green("02", Role.BASELINE)),
+        arm_result(Role.BYPASS, "GG", green("03", Role.BYPASS), green("05", Role.BYPASS)),
+        arm_result(Role.POISON_N, "RR", crash("04", Role.POISON_N), crash("06", Role.POISON_N)),
+    )
+    attribution = Attribution(
+        signature=crashed(),
+        status=Status.ESTABLISHED,
+        answer="hidden-unwritten-read",
+        confidence=0.997,
+        candidates=possible("stale-read", "access-past-end"),
+        seen=sees(gone=(Role.BYPASS,), there=(Role.POISON_N,)),
+        not_established=("which buffer is read before it is written",),
+    )
+    line = f"env VT_POOL_BYPASS=1 VT_POOL_POISON=255 {REPRODUCER}"
+    return replace(report(attribution, *arms), reproducer=line)
 
 
 def unconfirmed() -> AttributeReport:
     """Green as it is, and one red of bypass that did not come again."""
-    whole = hidden()
     arms = (
-        whole.arms[0],
+        hidden().arms[0],
         arm_result(Role.BYPASS, "RG", crash("03", Role.BYPASS), green("04", Role.BYPASS)),
+        arm_result(Role.POISON_N, "G", green("05", Role.POISON_N)),
     )
-    attribution = Attribution(signature=crashed(), status=Status.UNRESOLVED, rule="4 runs are spent")
-    return replace(whole, attribution=attribution, arms=arms)
+    attribution = Attribution(
+        signature=crashed(), status=Status.UNRESOLVED, rule="5 runs are spent", seen=sees(gone=(Role.POISON_N,))
+    )
+    return replace(report(attribution, *arms), reproducer=f"env VT_POOL_BYPASS=1 {REPRODUCER}")
 
 
 def partial() -> AttributeReport:
-    """Ctrl-C after two runs."""
+    """Ctrl-C after three runs."""
     whole = loud()
-    attribution = replace(
-        whole.attribution,
+    attribution = Attribution(
+        signature=crashed(),
         status=Status.UNRESOLVED,
-        mechanism=None,
-        candidates=tuple(Candidate(mechanism=key) for key in list(_TITLES)[:8]),
-        ruled_out=whole.attribution.ruled_out[2:4],
-        not_established=(),
-        separators=(Role.BYPASS, Role.EXACT),
+        candidates=possible(*_TITLES),
+        seen=sees(gone=(Role.BYPASS,)),
+        separators=(Role.EXACT,),
     )
-    arms = (whole.arms[0], *(arm_result(role, "") for role in (Role.BYPASS, Role.EXACT)))
+    arms = (*whole.arms[:2], arm_result(Role.EXACT, ""))
     return changed(whole, partial=True, attribution=attribution, arms=arms, notes=())
 
 
@@ -567,6 +759,8 @@ def hostile() -> AttributeReport:
         status=Status.UNRESOLVED,
         candidates=(Candidate(mechanism="in\x1b[2J-house"), Candidate(mechanism="stale-read", posterior=0.5)),
         not_established=(f"[bold]{HOSTILE}[/bold]",),
+        not_asked=(UnaskedRole(role=Role.SERIAL, reason=f"[u]{HOSTILE}[/u]"),),
+        witnesses=(replace(CENSUS, text=f"[link]{HOSTILE}", source="\x1b[1m[s]", speaks_for=("in-house",)),),
     )
     whole = report(attribution, arm_result(Role.BASELINE, "R", run, acted=None, why="\x1b]0;title\x07"))
     mechanism = replace(MECHANISMS[0], id="in-house", title="[blink]in house[/blink]")
@@ -580,7 +774,6 @@ def hostile() -> AttributeReport:
         arms=(arm_result(Role.BASELINE, "R", run_with_output),),
         mechanisms=(mechanism,),
         notes=(f"\x07{HOSTILE}",),
-        witnesses=(f"[link]{HOSTILE}",),
         reproducer="./t '--test-case=a\x1b[31m\udcff b'",
         evidence=Path("/tmp/\x1b[2J\udcff"),
         target=replace(whole.session.target, argv=("/tmp/\x1b[2J\udcff/t",), directory=Path("/tmp/[x]")),
@@ -594,9 +787,13 @@ SAMPLES: dict[str, AttributeReport] = {
     "green": all_green(),
     "vacuous": vacuous(),
     "blocked": blocked(),
+    "fact": fact(),
     "flake": flake(),
-    "one-of-three": one_of_three(),
-    "none": none_fits(),
+    "race": race(),
+    "few-switches": few_switches(),
+    "another-red": another_red(),
+    "no-arm": no_arm(),
+    "outside-state": outside_state(),
     "hidden": hidden(),
     "unconfirmed": unconfirmed(),
     "partial": partial(),

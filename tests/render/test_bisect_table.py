@@ -8,7 +8,7 @@ from pooldiag.model.bisections import BisectReport, BisectStatus, Found, NamedBy
 from pooldiag.model.readings import Sight
 from pooldiag.render import Page, render
 from pooldiag.render.reports.bisect import phase
-from tests.render.attribute_samples import NAMES, changed, green
+from tests.render.attribute_samples import NAMES, SAMPLES, changed, green
 from tests.render.bisect_samples import BISECTIONS, POLLUTER, confirmed, tried
 from tests.render.samples import plain
 
@@ -179,9 +179,32 @@ def test_a_victim_that_is_not_known_is_not_invented() -> None:
 def test_arms_that_saw_no_red_establish_nothing() -> None:
     report = BISECTIONS["bisect-found"]
     assert report.attribution is not None
-    nothing = replace(report.attribution.attribution, status=Status.GREEN, signature=None, mechanism=None)
+    nothing = replace(report.attribution.attribution, status=Status.GREEN, signature=None, answer=None)
     text = shown(replace(report, attribution=replace(report.attribution, attribution=nothing), confirmations=()))
     assert "\nThe arms on the minimal set saw nothing red.\n" in text
+
+
+def test_the_arms_on_the_minimal_set_say_what_they_answer_and_which_mechanism_a_fact_names() -> None:
+    text = in_one_line(plain("bisect-found", 80))
+    carried = "the pool carries something from case to case (carried-by-pool)"
+    assert f"The arms on the minimal set, established: {carried}. On the whole order" in text
+    assert f"The arms on the minimal set: red, established: {carried} An earlier case leaves" in text
+    assert "Most likely block reuse across devices: the victim crashes" in text
+    report = BISECTIONS["bisect-found"]
+    named = in_one_line(shown(replace(report, attribution=SAMPLES["fact"])))
+    assert f"established: {carried}. Mechanism, by a fact: access past the end (access-past-end): SIGSEGV at" in named
+    fact = replace(SAMPLES["fact"], attribution=replace(SAMPLES["fact"].attribution, answer=None))
+    alone = in_one_line(shown(replace(report, attribution=fact)))
+    assert "The arms on the minimal set, established: access past the end (access-past-end). On the whole" in alone
+
+
+def test_arms_that_settle_nothing_say_what_they_saw() -> None:
+    report = replace(BISECTIONS["bisect-found"], attribution=SAMPLES["few-switches"])
+    text = in_one_line(shown(report))
+    seen = "Red with the pool, green without its free list (0/2), with a pool a case (0/2) and alone (0/2)"
+    assert f"The arms on the minimal set do not settle the cause. {seen}" in text
+    assert "The arms on the minimal set: red, not settled Which way is not settled: read of stale" in text
+    assert text.count(seen) == 1
 
 
 def test_a_green_bisection_says_why_it_is_believed() -> None:

@@ -15,7 +15,7 @@ from pooldiag.model.readings import Sight
 from pooldiag.render import Page, render
 from pooldiag.render.facts import Report
 from pooldiag.render.run_json import JsonReports
-from tests.render.attribute_samples import CRASHING, HOSTILE, MECHANISMS, NAMES, SAMPLES, nan_in, sound_census
+from tests.render.attribute_samples import ANSWERS, CRASHING, HOSTILE, MECHANISMS, NAMES, SAMPLES, nan_in, sound_census
 from tests.render.bisect_samples import BISECTIONS, ORDERS, POLLUTER
 from tests.render.samples import EVERY
 
@@ -31,13 +31,20 @@ TOP = (
     "command",
     "partial",
     "status",
+    "answer",
     "mechanism",
     "signature",
     "blocked_by",
     "candidates",
     "others",
     "ruled_out",
+    "seen",
+    "not_asked",
+    "witnesses",
+    "separators",
     "not_established",
+    "answers",
+    "mechanisms",
     "arms",
     "reproducer",
     "next",
@@ -169,7 +176,7 @@ def test_tells_the_silent_direction_in_numbers() -> None:
 
 
 def test_an_arm_counts_new_reds_and_void_runs_apart() -> None:
-    by_role = {arm["role"]: arm for arm in rendered(SAMPLES["none"])["arms"]}
+    by_role = {arm["role"]: arm for arm in rendered(SAMPLES["another-red"])["arms"]}
     assert (by_role["per-case"]["new_red"], by_role["isolate"]["void"]) == (1, 1)
     assert by_role["per-case"]["signature"]["kind"] == "nan"
 
@@ -210,6 +217,55 @@ def test_a_name_that_is_not_utf_8_has_its_bytes_beside_it() -> None:
     assert document["signature"]["case"] == HOSTILE.replace("\udcff", "\\xff").replace("\ud800", "\\ud800")
     assert document["runs"][0]["vacuous"][0]["name_bytes"] == document["signature"]["name_bytes"]
     assert "name_bytes" not in rendered(SAMPLES["loud"])["signature"]
+
+
+def test_tells_the_answer_what_was_seen_and_what_speaks_beside_it() -> None:
+    document = rendered(SAMPLES["fact"])
+    assert (document["answer"], document["mechanism"]) == ("carried-by-pool", "access-past-end")
+    assert document["seen"][0] == {"role": "bypass", "shows": "gone", "confidence": 0.997, "runs": 4}
+    assert [one["shows"] for one in rendered(SAMPLES["race"])["seen"]] == [
+        "gone",
+        "there",
+        "there",
+        "there",
+        "own-rate",
+    ]
+    assert document["not_asked"][0] == {"role": "quarantine", "reason": "would not tell"}
+    hint, fact = document["witnesses"]
+    assert hint["against"] == ["stale-read", "stale-read-in-case"]
+    assert fact == {
+        "id": "guard",
+        "kind": "fact",
+        "text": "SIGSEGV at the first byte behind a block of 4096 bytes, and none with room behind it",
+        "for": ["access-past-end"],
+        "against": [],
+        "source": "guard and pad, runs 10 and 11",
+    }
+    assert document["answers"][0] == {
+        "id": "carried-by-pool",
+        "title": "the pool carries something from case to case",
+        "meaning": ANSWERS[0].meaning,
+        "advice": ANSWERS[0].advice,
+    }
+
+
+def test_candidates_stand_in_their_order_whether_or_not_something_is_answered() -> None:
+    for name, answer in (("loud", "carried-by-pool"), ("few-switches", None)):
+        document = rendered(SAMPLES[name])
+        assert document["answer"] == answer
+        assert document["mechanism"] is None
+        assert [one["mechanism"] for one in document["candidates"]] == [
+            one.mechanism for one in SAMPLES[name].attribution.candidates
+        ]
+        assert document["candidates"][0]["posterior"] == 0.993
+
+
+def test_an_established_report_names_an_answer_or_a_mechanism() -> None:
+    document = rendered(SAMPLES["fact"])
+    for left in ("answer", "mechanism"):
+        VALIDATOR.validate(document | {left: None})
+    with pytest.raises(ValidationError):
+        VALIDATOR.validate(document | {"answer": None, "mechanism": None})
 
 
 def test_has_the_facts_that_another_format_needs() -> None:
@@ -377,7 +433,8 @@ def having(value: object, *path: str | int) -> Change:
         having("orders", "command"),
         having("census me", "command"),
         having(1, "partial"),
-        having(None, "mechanism"),  # established, and nothing named
+        having(None, "answer"),  # established, and nothing named
+        having("Not An Id", "answer"),
         having("Not An Id", "mechanism"),
         having("segfault", "signature", "kind"),
         having("sometimes", "arms", 0, "acted"),
@@ -387,6 +444,12 @@ def having(value: object, *path: str | int) -> Change:
         having("Infinity", "arms", 0, "outputs", 0, "first", 0, "value"),
         having("7fff", "arms", 0, "outputs", 0, "first", 0, "bits"),
         having(1.5, "candidates", 0, "posterior"),
+        having("maybe", "seen", 0, "shows"),
+        having("warp", "seen", 0, "role"),
+        having(1.5, "seen", 0, "confidence"),
+        having("warp", "not_asked", 0, "role"),
+        having("rumour", "witnesses", 0, "kind"),
+        having("a text", "witnesses", 0),
         having("yellow", "runs", 0, "reading"),
         having("blocked", "status"),  # and nothing that blocks
     ],

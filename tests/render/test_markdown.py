@@ -182,10 +182,21 @@ def test_a_profile_is_told_whole(name: str) -> None:
         assert (arm.source or "") in read
 
 
-def test_long_parts_are_folded_and_what_is_not_established_is_not() -> None:
-    text = render(SAMPLES["loud"], form="markdown", page=Page())
+def test_long_parts_are_folded_and_what_an_answer_rests_on_is_not() -> None:
+    text = render(SAMPLES["fact"], form="markdown", page=Page())
     assert "<summary>Ruled out</summary>" in text
-    assert "### Not established" in text
+    assert "### Witnesses\n\n- fact guard: SIGSEGV" in text
+    assert "### Not asked" in text
+    assert "### Not established" in render(SAMPLES["loud"], form="markdown", page=Page())
+
+
+def test_an_open_answer_reads_as_it_does_on_a_terminal() -> None:
+    tokens = PARSER.parse(render(SAMPLES["few-switches"], form="markdown", page=Page()))
+    title, seen_there, left, decides, *_ = texts(tokens)
+    assert title == "Red, not settled"
+    assert seen_there.startswith("Red with the pool, green without its free list (0/2), with a pool a case (0/2) and")
+    assert left.startswith("Which way is not settled: read of stale bytes of an earlier case, block reuse across")
+    assert decides == "What would decide: serial, poison-n."
 
 
 @pytest.mark.parametrize("name", MARKDOWN)

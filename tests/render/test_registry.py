@@ -51,7 +51,7 @@ def test_a_report_without_a_file_of_its_own_is_not_taken_for_another_one() -> No
 VERDICTS = {
     Status.GREEN: ("green", "bisect-green", "orders-green"),
     Status.ESTABLISHED: ("loud", "bisect-found", "orders-mixed"),
-    Status.UNRESOLVED: ("one-of-three", "bisect-partial"),
+    Status.UNRESOLVED: ("few-switches", "bisect-partial"),
     Status.BLOCKED: ("blocked", "bisect-blocked", "orders-blocked"),
 }
 

@@ -2,8 +2,9 @@
 
 import importlib.util
 import json
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from importlib.resources import files
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from pooldiag.model.attributions import Attribution
 from pooldiag.model.readings import Reading
 from pooldiag.model.reports import AttributeReport, Session
 from pooldiag.render._run_forms import forms
@@ -106,13 +108,29 @@ def words(nodes: list[Schema]) -> set[str]:
 
 
 # An output of an arm is never compared: it only shared its definition with what is. No arm ever played a swap.
-NEVER_WRITTEN = (".outputs[].comparison: gone", ": {'swap'} is no longer a value of it")
+# A witness was a line of text, and is an object with that text, so that facts and hints can be told apart.
+KNOWN = (
+    ".outputs[].comparison: gone",
+    ": {'swap'} is no longer a value of it",
+    ".witnesses[]: {'string'} is no longer a type of it",
+)
 
 
 @pytest.mark.parametrize("command", ["attribute", "bisect", "orders", "census"])
 def test_nothing_that_was_published_has_gone(command: str) -> None:
     found = narrowed(report_of(PUBLISHED, command), report_of(current(), command), command)
-    assert [line for line in found if not line.endswith(NEVER_WRITTEN)] == []
+    assert [line for line in found if not line.endswith(KNOWN)] == []
+
+
+def test_the_page_about_reports_names_all_of_a_verdict_and_nothing_else() -> None:
+    _, _, table = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8").partition("| entry | what it holds |")
+    named = {
+        name for cell in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall(r"`(.+?)`", cell)
+    }
+    (whole,) = resolved(report_of(current(), "attribute"), current())
+    told_elsewhere = {"signature", "rate", "rule"}
+    assert named - {"answers", "mechanisms"} == {one.name for one in fields(Attribution)} - told_elsewhere
+    assert named <= set(whole["properties"])
 
 
 def test_a_name_that_goes_is_seen() -> None:

@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 from pooldiag.model.arms import Acted, ProfilesReport, Role
-from pooldiag.model.attributions import Attribution, Candidate, Rate, Status
+from pooldiag.model.attributions import Attribution, Candidate, Rate, SeenRole, Status, UnaskedRole, WitnessKind
 from pooldiag.model.bisections import BisectReport, OrdersReport
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import AttributeReport, NextCommand
@@ -104,12 +104,12 @@ def test_a_reproducer_with_an_escape_in_it_can_be_copied() -> None:
 @pytest.mark.parametrize("width", [30, 60, 80])
 def test_no_verdict_is_cut_however_narrow(width: int) -> None:
     letters = "".join(shown(SAMPLES["loud"], Page(width=width)).split())
-    assert "established:blockreuseacrossdevices(cross-device-reuse)" in letters
+    assert "established:thepoolcarriessomethingfromcasetocase(carried-by-pool)" in letters
     assert "…" not in letters
 
 
 def test_a_row_of_large_numbers_fits_80_columns() -> None:
-    report = SAMPLES["none"]
+    report = SAMPLES["another-red"]
     run = report.arms[0].runs[0]
     cases = tuple(run.outcome.report.results[:1]) * 2310
     selection = (
@@ -124,8 +124,8 @@ def test_a_row_of_large_numbers_fits_80_columns() -> None:
 
 def test_an_arm_that_did_not_act_stands_apart_from_the_evidence() -> None:
     table, apart = plain("loud", 80).split("Not counted as evidence")
-    assert not re.search("^serial", table, re.MULTILINE)
-    assert apart.lstrip().startswith("- serial: inert, neither the binary nor its libraries name VT_POOL_SERIAL;")
+    assert not re.search("^poison-0", table, re.MULTILINE)
+    assert apart.lstrip().startswith("- poison-0: inert, neither the binary nor its libraries name VT_POOL_POISON;")
     assert "same red in 1 run, 3/13 cases, 44 assertions, 0 failed" in in_one_line(apart)
 
 
@@ -149,31 +149,174 @@ def test_a_run_whose_victim_asserted_nothing_is_no_answer() -> None:
     assert "bypass (run 03): says nothing: the victim was not reached, or asserted nothing" in text
 
 
-def test_a_mechanism_that_the_report_does_not_know_has_its_id() -> None:
-    report = replace(SAMPLES["loud"], mechanisms=())
-    assert shown(report).startswith("Red, established: cross-device-reuse\n\n")
+def test_an_answer_that_the_report_does_not_know_has_its_id() -> None:
+    report = replace(SAMPLES["loud"], answers=(), mechanisms=())
+    assert shown(report).startswith("Red, established: carried-by-pool\nMost likely cross-device-reuse: the victim")
 
 
-def test_posteriors_are_printed_where_there_are_any() -> None:
-    report = SAMPLES["one-of-three"]
-    candidates = tuple(replace(one, posterior=0.3) for one in report.attribution.candidates)
-    text = shown(replace(report, attribution=replace(report.attribution, candidates=candidates)))
-    assert "read of stale scratch (stale-read), 30.0 %" in text
+def head(report: AttributeReport, **values: object) -> str:
+    """What stands above the facts, with other values of the attribution."""
+    attribution = samples.with_values(report.attribution, **values)
+    return in_one_line(shown(replace(report, attribution=attribution)).partition("\n\n")[0])
+
+
+def test_most_likely_is_said_only_where_a_hint_speaks_for_the_first() -> None:
+    report = SAMPLES["loud"]
+    assert "Most likely block reuse across devices: the victim crashes, which" in head(report)
+    assert "does. Else access past the end, one block with two owners, use after release or memory kept" in head(report)
+    plain_list = "Candidates: block reuse across devices, access past the end, one block with two owners, use"
+    fact = replace(samples.CRASH, kind=WitnessKind.FACT)
+    other = replace(samples.CRASH, speaks_for=("access-past-end",))
+    for witnesses in ((), (samples.CENSUS,), (fact,), (other,)):
+        assert plain_list in head(report, witnesses=witnesses)
+    alone = head(report, candidates=samples.possible("cross-device-reuse"))
+    assert "does. What would decide: guard. First, bisect" in alone
+    assert "Else" not in alone
+
+
+def test_candidates_with_commas_of_their_own_are_told_apart_and_many_are_counted() -> None:
+    report = SAMPLES["few-switches"]
+    two = samples.possible("timing-race", "case-state")
+    text = head(report, candidates=two)
+    assert "Which way is not settled: timing race, not the pool; or state between cases, outside the pool." in text
+    assert "; access past the end; or one of 6 more." in in_one_line(plain("flake", 80))
+    assert "Candidate: independent of every arm." in plain("no-arm", 80)
+
+
+def test_an_open_answer_says_what_each_arm_shows_and_of_how_many_runs() -> None:
+    assert (
+        "Red, not settled Red with the pool, green without its free list (0/2), with a pool a case (0/2) and alone"
+        " (0/2); red as before without size rounding (2/2) and with fresh state folders (2/2). Which way"
+    ) in head(SAMPLES["few-switches"])
+
+
+@pytest.mark.parametrize(
+    ("seen", "words"),
+    [
+        (samples.sees(gone=(Role.ISOLATE,)), "Red with the pool, green alone (0/2)."),
+        (samples.sees(there=(Role.ISOLATE,)), "not settled Red as before alone (0/2)."),
+        (samples.sees(own=(Role.EXACT,)), "not settled Red at a rate of its own without size rounding (2/2)."),
+        (
+            samples.sees(gone=(Role.BYPASS,), own=(Role.EXACT,)),
+            "Red with the pool, green without its free list (0/2); red at a rate of its own without size rounding",
+        ),
+        (samples.sees(there=(Role.PLACEBO,)), "not settled Not settled: without its free list (0/2), without size"),
+        (
+            samples.sees(gone=(Role.PLACEBO,)),
+            "A variable that nobody reads moves it, too (1/1): what an arm shows is no evidence.",
+        ),
+    ],
+)
+def test_what_is_gone_what_is_as_before_and_what_has_its_own_rate_is_said_apart(
+    seen: tuple[SeenRole, ...], words: str
+) -> None:
+    assert words in head(SAMPLES["few-switches"], seen=seen)
+
+
+def test_without_an_arm_of_the_pool_no_pool_is_spoken_of() -> None:
+    report = SAMPLES["few-switches"]
+    few = replace(report, arms=(report.arms[0], report.arms[4]))
+    assert "Red as it is, green alone (0/2)." in head(few, seen=samples.sees(gone=(Role.ISOLATE,)))
+
+
+def test_a_green_baseline_turns_the_words_around() -> None:
+    report = SAMPLES["hidden"]
+    text = head(report, status=Status.UNRESOLVED, answer=None)
+    assert text.startswith("Green as it is, red under poison-n, not settled")
+    assert (
+        "Green with the pool, red with NaN in fresh blocks (2/2); green as before without its free list (0/2)." in text
+    )
+
+
+def test_an_arm_of_which_nothing_is_known_is_named_with_its_runs() -> None:
+    text = in_one_line(plain("another-red", 80))
+    assert (
+        "Not settled: without size rounding (1/2), with a pool a case (another red in 1/1), alone (no answer)." in text
+    )
+    assert "with zeros" not in head(SAMPLES["loud"], status=Status.UNRESOLVED, answer=None)  # inert
+
+
+def test_a_suite_that_flakes_says_so_and_how_often() -> None:
+    assert in_one_line(plain("flake", 80)).startswith("Red, not settled: it flakes Red with the pool in 1/5 runs. Not")
+    race = head(SAMPLES["race"], status=Status.UNRESOLVED, answer=None)
+    assert "Red with the pool in 3/5 runs, green when launches wait (0/2); red as before without its free" in race
+
+
+def test_every_role_has_words_of_its_own_for_what_it_changes() -> None:
+    report = SAMPLES["few-switches"]
+    said = set()
+    for role in set(Role) - {Role.BASELINE, Role.PLACEBO}:
+        arms = (report.arms[0], samples.arm_result(role, "R", samples.crash("03", role)))
+        text = head(replace(report, arms=arms), seen=samples.sees(there=(role,)))
+        (phrase,) = re.findall(r"Red as before (.+?) \(1/1\)", text)
+        assert str(role) not in phrase
+        said.add(phrase)
+    assert len(said) == len(Role) - 2
+
+
+def test_what_would_decide_is_said_with_how_to_ask_it_where_no_switch_is_known() -> None:
+    report = SAMPLES["few-switches"]
+    asked = "What would decide: serial, poison-n"
+    assert f"{asked}." in head(report)
+    alone = replace(report, next=None)
+    assert f"{asked} (name a switch, as in --arm 'serial=NAME=VALUE')." in head(alone)
+    known = replace(alone, arms=(*alone.arms, samples.arm_result(Role.SERIAL, "")))
+    assert f"{asked}." in head(known)
+    without_it = replace(alone, arms=alone.arms[:2])
+    assert "What would decide: isolate." in head(without_it, separators=(Role.ISOLATE,))
+    assert "First, run the command under Next." in head(report, separators=())
+
+
+def test_a_fact_names_the_mechanism_beside_the_answer_or_in_its_place() -> None:
+    report = SAMPLES["fact"]
+    behind = "SIGSEGV at the first byte behind a block of 4096 bytes, and none with room behind it."
+    both = head(report)
+    assert both.startswith("Red, established: the pool carries something from case to case (carried-by-pool) An")
+    assert f"Mechanism, by a fact: access past the end (access-past-end): {behind} Code reads or writes" in both
+    assert both.endswith("First, check the extents of the access that the guard stopped.")
+    assert "Candidate" not in both
+    assert "Most likely" not in both
+    alone = head(report, answer=None)
+    assert alone.startswith(f"Red, established: access past the end (access-past-end) By a fact: {behind} Code reads")
+    unsaid = head(report, witnesses=())
+    assert "Mechanism, by a fact: access past the end (access-past-end). Code" in unsaid
+
+
+def test_facts_stand_before_hints_each_with_its_name_and_its_source() -> None:
+    _, _, listed = plain("fact", 140).partition("\nWitnesses\n")
+    first, second, *_ = listed.splitlines()
+    assert first.startswith("  - fact guard: SIGSEGV at the first byte behind a block of 4096 bytes")
+    assert "[guard and pad, runs 10 and 11]" in first
+    assert second.startswith("  - hint crash: the victim crashes")
+
+
+def test_arms_that_were_not_asked_are_listed_by_their_reason() -> None:
+    report = SAMPLES["loud"]
+    left = (*report.attribution.not_asked, UnaskedRole(role=Role.PAD, reason="inert for sure"))
+    text = shown(replace(report, attribution=replace(report.attribution, not_asked=left)))
+    assert "\nNot asked\n  - quarantine, fresh-state: would not tell\n  - pad: inert for sure\n" in text
+    assert "Not asked" not in plain("race", 80)
+
+
+def test_an_established_answer_of_a_partial_report_is_not_asked_to_run_on() -> None:
+    text = head(changed(SAMPLES["loud"], partial=True))
+    assert "let it run to its end" not in text
+    assert "First, let it run to its end." in plain("partial", 80)
 
 
 def test_a_fault_that_does_not_show_in_every_run_has_its_rate() -> None:
     report = SAMPLES["loud"]
     flaky = replace(report.attribution, rate=Rate(red=13, runs=30, low=0.27, high=0.61))
-    assert "(cross-device-reuse), flaky 43 % (13/30 runs)" in in_one_line(shown(replace(report, attribution=flaky)))
+    assert "(carried-by-pool), flaky 43 % (13/30 runs)" in in_one_line(shown(replace(report, attribution=flaky)))
     steady = replace(report.attribution, rate=Rate(red=4, runs=4, low=0.51, high=1.0))
     assert "flaky" not in shown(replace(report, attribution=steady))
 
 
 def test_an_arm_with_another_red_is_not_said_to_show_what_the_pool_hides() -> None:
     report = SAMPLES["hidden"]
-    other = replace(report.arms[2], sights=(Sight.NEW_RED,))
-    text = shown(replace(report, arms=(*report.arms[:2], other)))
-    assert text.startswith("Green as it is, red under bypass, established")
+    other = replace(report.arms[1], sights=(Sight.NEW_RED, Sight.NEW_RED))
+    text = shown(replace(report, arms=(report.arms[0], other, report.arms[2])))
+    assert text.startswith("Green as it is, red under poison-n, established")
 
 
 def test_a_black_box_is_told_by_how_it_ended() -> None:
@@ -199,8 +342,11 @@ def test_other_reds_have_their_own_verdict() -> None:
     )
     nothing = Attribution(signature=samples.nan_in("text.bin"), status=Status.UNRESOLVED)
     text = in_one_line(shown(replace(SAMPLES["silent"], others=(other, nothing))))
-    assert "audio.bin: unresolved, one of two: read of stale scratch; independent of every arm" in text
-    assert "NaN or infinity in text.bin: unresolved" in text
+    assert "audio.bin: not settled: read of stale bytes of an earlier case or independent of every arm" in text
+    assert "NaN or infinity in text.bin: not settled Outputs" in text
+    assert "video.bin: established: the pool carries something from case to case (carried-by-pool)" in in_one_line(
+        plain("silent", 80)
+    )
 
 
 def test_an_unproven_arm_that_never_ran_is_said_so() -> None:
@@ -219,4 +365,4 @@ def test_paths_below_the_pages_directory_are_shown_as_one_would_type_them() -> N
 def test_an_interruption_before_any_red_does_not_say_red() -> None:
     begun = replace(SAMPLES["barely-begun"], attribution=Attribution(signature=None, status=Status.UNRESOLVED))
     assert "Nothing red so far" in shown(begun)
-    assert "Red, unresolved" not in shown(begun)
+    assert "Red" not in shown(begun)

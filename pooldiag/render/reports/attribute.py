@@ -1,19 +1,20 @@
-"""The report of `attribute`: the answer and what to do first, then the arms, then what they ruled out."""
+"""The report of `attribute`: the answer and what to do first, then the arms, then what speaks beside them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pooldiag.model.arms import Acted, Role
-from pooldiag.model.attributions import NO_MECHANISM, Attribution, Candidate, Mechanism, Prediction, Status
+from pooldiag.model.arms import SWITCHED_ROLES, Role
+from pooldiag.model.attributions import ArmsAnswer, Attribution, Mechanism, Prediction, Status, Witness, WitnessKind
 from pooldiag.model.readings import Reading, Sight
 from pooldiag.model.reports import ArmResult, AttributeReport, Run
 from pooldiag.model.words import capital, count, listed, percent
 from pooldiag.render import run_words as words
 from pooldiag.render.blocks import Answer, Block, Blocks, Cell, Column, Command, Row, Table, Tone, facts, items
-from pooldiag.render.facts import baseline_of, runs_of, seen, short
+from pooldiag.render.facts import NO_EVIDENCE, baseline_of, runs_of, seen, short
+from pooldiag.render.reports._arm_words import flakes, is_red, known
 from pooldiag.render.reports._outputs import outputs
 
-CANDIDATES_LISTED = 4  # more of them are said in one breath
+CANDIDATES_NAMED = 6  # in words; all of them stand in the JSON report
 
 _SAW = {
     Prediction.SAME_RED: "red",
@@ -21,7 +22,6 @@ _SAW = {
     Prediction.NEW_RED: "a new red",
     Prediction.ANYTHING: "seen",
 }
-_NO_EVIDENCE = {Acted.INERT, Acted.UNPROVEN}
 _SHOWN = (*Column.numbers("Cases"), Column("Assertions"), *Column.numbers("Seconds"))  # of the run that is shown
 _COLUMNS = (Column("Arm"), Column("Result"), *Column.numbers("Red"), *_SHOWN, Column("Acted"))
 
@@ -40,16 +40,17 @@ def blocks(report: AttributeReport) -> Blocks:
 
 def evidence(report: AttributeReport) -> Iterator[Block]:
     """Yield what the arms show."""
-    arms = tuple(_arm_row(arm) for arm in report.arms if arm.runs and arm.acted not in _NO_EVIDENCE)
+    arms = tuple(_arm_row(arm) for arm in report.arms if arm.runs and arm.acted not in NO_EVIDENCE)
     if arms:
         yield Table(columns=_COLUMNS, rows=arms, remarks=tuple(_particulars(report)))
+    yield from items("Witnesses", _witnesses(report.attribution))
     yield from items("Rates", _rates(report))
     yield from items("Not counted as evidence", _left_out(report))
+    yield from items("Not asked", _not_asked(report.attribution))
     yield from items("Ruled out", _ruled_out(report), detail=True)
     yield from items("Not established", report.attribution.not_established)
     yield from items("Other reds", (f"{other.signature}: {_verdict(report, other)}" for other in report.others))
     yield from outputs(report)
-    yield from items("Witnesses, not counted as runs", report.witnesses, detail=True)
 
 
 def sure(report: AttributeReport) -> Iterator[tuple[str, str]]:
@@ -60,7 +61,7 @@ def sure(report: AttributeReport) -> Iterator[tuple[str, str]]:
     if attribution.confidence is None:
         yield "Ended", attribution.rule
     else:
-        yield "Sure", f"{percent(attribution.confidence)} of the posterior is on it"
+        yield "Sure", f"{percent(attribution.confidence)} that this is what the arms show"
 
 
 def _red_fact(report: AttributeReport) -> Iterator[tuple[str, str]]:
@@ -88,7 +89,7 @@ def _arm_row(arm: ArmResult) -> Row:
 
 def _left_out(report: AttributeReport) -> Iterator[str]:
     for arm in report.arms:
-        if arm.acted in _NO_EVIDENCE:
+        if arm.acted in NO_EVIDENCE:
             counted = "" if arm.shown is None else f", {words.denominators(arm.shown.outcome)}"
             seen_in = f"{words.result(arm)} in {count(len(arm.runs), 'run')}{counted}" if arm.runs else "not run"
             yield f"{arm.arm.role}: {arm.acted}, {arm.why}; {seen_in}"
@@ -102,11 +103,7 @@ def answer(report: AttributeReport) -> Answer:
         return words.blocked(len(runs_of(report)), report.session.blocked)
     if attribution.status is Status.GREEN or has_begun:
         return _green(report)
-    if attribution.mechanism == NO_MECHANISM:
-        return _no_mechanism(report)
-    if attribution.mechanism is not None:
-        return _one_mechanism(report, attribution.mechanism)
-    return _several(report)
+    return _established(report) if attribution.status is Status.ESTABLISHED else _open(report)
 
 
 def _green(report: AttributeReport) -> Answer:
@@ -119,74 +116,98 @@ def _green(report: AttributeReport) -> Answer:
     return Answer(tone=Tone.GREEN, title=title, lines=words.vacuous_passes(shown))
 
 
-def _one_mechanism(report: AttributeReport, mechanism: str) -> Answer:
-    row = _row(report, mechanism)
-    meaning = () if row is None else (capital(words.sentence(row.meaning)),)
-    advice = () if row is None else (f"First, {words.sentence(words.inside_a_sentence(row.advice))}",)
-    doubt = () if report.attribution.status is Status.ESTABLISHED else _flaking(report)
-    return Answer(
-        tone=Tone.RED if report.attribution.status is Status.ESTABLISHED else Tone.OPEN,
-        title=f"{_red(report)}, {report.attribution.status}: {named(report, mechanism)}{_flaky(report)}",
-        lines=tuple(line for line in (*doubt, *meaning, *advice) if line),
-    )
-
-
-def _no_mechanism(report: AttributeReport) -> Answer:
-    used = {out.arm for out in report.attribution.ruled_out} - {Role.BASELINE}
-    arms = tuple(str(arm.arm.role) for arm in report.arms if arm.arm.role in used)
-    conflict = f"These arms contradict each other: {listed(arms)}." if len(arms) > 1 else ""
-    ask = "First, check that each of them acted, and look for two faults at once."
-    return Answer(
-        tone=Tone.OPEN,
-        title=f"{_red(report)}, {report.attribution.status}: no mechanism fits",
-        lines=tuple(line for line in (*_flaking(report), conflict, ask) if line),
-    )
-
-
-def _several(report: AttributeReport) -> Answer:
+def _established(report: AttributeReport) -> Answer:
     attribution = report.attribution
-    flaking = _flaking(report)
-    possible = tuple(_candidate(report, one) for one in attribution.candidates)
-    what = f"one of {words.number(len(possible))}" if len(possible) > 1 else "the cause is open"
-    few = len(possible) <= CANDIDATES_LISTED
-    in_short = "" if few or report.session.partial else f"Still possible: {'; '.join(possible)}."
+    row = _row(report, attribution.mechanism or attribution.answer)
+    advice = () if row is None else (f"First, {words.sentence(words.inside_a_sentence(row.advice))}",)
     return Answer(
-        tone=Tone.OPEN,
-        title=f"{_red(report)}, unresolved: {'it flakes, ' if flaking else ''}{what}",
-        points=possible if few else (),
-        lines=tuple(line for line in (*flaking, _first(report), in_short) if line),
+        tone=Tone.RED,
+        title=f"{_red(report)}, established: {named(report)}{_flaky(report)}",
+        lines=(*meaning(report), *advice),
     )
 
 
-def _first(report: AttributeReport) -> str:
-    """Say what to do first about an open question."""
-    if report.session.partial:
-        return "First, let it run to its end."
-    there = {arm.arm.role for arm in report.arms}
-    arms = listed(str(role) for role in report.attribution.separators)
-    if report.next is None and arms and not there & set(report.attribution.separators):
-        return f"First, name the switches of {arms} (--arm 'ROLE=NAME=VALUE'): they would tell these apart."
-    if arms:
-        return f"First, get an answer from {arms}, which would tell these apart."
-    return "First, run the command under Next." if report.next is not None else ""
+def _open(report: AttributeReport) -> Answer:
+    return Answer(
+        tone=Tone.OPEN,
+        title=f"{_red(report)}, not settled{': it flakes' if flakes(report) else ''}",
+        lines=(*known(report), *meaning(report)),
+    )
+
+
+def meaning(report: AttributeReport) -> Iterator[str]:
+    """Yield what the answer means, and the mechanism that a fact names, or those that stay possible."""
+    attribution = report.attribution
+    if (answer := _row(report, attribution.answer)) is not None:
+        yield capital(words.sentence(answer.meaning))
+    if attribution.mechanism is None:
+        yield from _possible(report)
+    yield from by_a_fact(report)
+    if (mechanism := _row(report, attribution.mechanism)) is not None:
+        yield capital(words.sentence(mechanism.meaning))
+
+
+def by_a_fact(report: AttributeReport) -> Iterator[str]:
+    """Yield the mechanism that a fact names, and the fact; the mechanism is the title where the arms answer nothing."""
+    attribution, mechanism = report.attribution, report.attribution.mechanism
+    if mechanism is None:
+        return
+    found = (one.text for one in attribution.witnesses if _is_fact(one) and mechanism in one.speaks_for)
+    named_here = () if attribution.answer is None else (_named(report, mechanism),)
+    if said := ": ".join(part for part in (*named_here, "; ".join(found)) if part):
+        yield words.sentence(f"{'Mechanism, by' if named_here else 'By'} a fact: {said}")
+
+
+def _possible(report: AttributeReport) -> Iterator[str]:
+    """Yield which mechanisms the runs leave, the likely one first where a hint speaks for it, and what would decide."""
+    attribution = report.attribution
+    if report.session.partial and attribution.status is not Status.ESTABLISHED:
+        yield "First, let it run to its end."
+        return
+    titles = [_titled(report, one.mechanism) for one in attribution.candidates]
+    lead = "Which way is not settled" if attribution.answer is None else f"Candidate{'s' if titles[1:] else ''}"
+    if titles and (hint := _hint(attribution)) is not None:
+        others = f" Else {words.sentence(_either(titles[1:]))}" if titles[1:] else ""
+        yield f"Most likely {titles[0]}: {words.sentence(hint.text)}{others}"
+    elif titles:
+        yield f"{lead}: {_either(titles)}."
+    if attribution.separators:
+        yield f"What would decide: {', '.join(map(str, attribution.separators))}{_how_to_ask(report)}."
+    elif attribution.answer is None and report.next is not None:
+        yield "First, run the command under Next."
+
+
+def _how_to_ask(report: AttributeReport) -> str:
+    """Say how roles are asked of which no switch is known."""
+    missing = [role for role in report.attribution.separators if role in SWITCHED_ROLES]
+    if not missing or report.next is not None or {arm.arm.role for arm in report.arms} & set(missing):
+        return ""
+    return f" (name a switch, as in --arm '{missing[0]}=NAME=VALUE')"
+
+
+def _hint(attribution: Attribution) -> Witness | None:
+    """Return the first hint that speaks for the first candidate."""
+    first = next((one.mechanism for one in attribution.candidates), None)
+    return next((one for one in attribution.witnesses if not _is_fact(one) and first in one.speaks_for), None)
+
+
+def _is_fact(witness: Witness) -> bool:
+    return witness.kind is WitnessKind.FACT
+
+
+def _either(titles: list[str]) -> str:
+    """Join some titles, and count the others; with semicolons where a title has a comma of its own."""
+    more = len(titles) - CANDIDATES_NAMED
+    *first, last = [*titles[:CANDIDATES_NAMED], *([f"one of {more} more"] if more > 0 else [])]
+    if any("," in title for title in titles):
+        return "; ".join([*first, f"or {last}" if first else last])
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def _red(report: AttributeReport) -> str:
     """Say where it is red: a fault that the pool hides is not red in the baseline."""
-    baseline = baseline_of(report)
-    if baseline is None or not baseline.runs or any(run.reading.reading is Reading.RED for run in baseline.runs):
-        return "Red"
     reds = [str(arm.arm.role) for arm in report.arms if Sight.SAME_RED in arm.sights]
-    return f"Green as it is, red under {listed(reds)}" if reds else "Red"
-
-
-def _flaking(report: AttributeReport) -> tuple[str, ...]:
-    baseline = baseline_of(report)
-    if baseline is None or not {Sight.SAME_RED, Sight.GREEN} <= set(baseline.sights):
-        return ()
-    if step := words.step(baseline):
-        return (f"The baseline is {step}.",)
-    return (f"The baseline disagrees with itself: red in {words.rate(baseline)} runs.",)
+    return "Red" if is_red(report) or not reds else f"Green as it is, red under {listed(reds)}"
 
 
 def _flaky(report: AttributeReport) -> str:
@@ -209,36 +230,46 @@ def _rates(report: AttributeReport) -> Iterator[str]:
             yield f"{arm.arm.role}: needs {count(arm.greens_needed, 'more green')} until chance does not explain them"
 
 
-def _row(report: AttributeReport, mechanism: str) -> Mechanism | None:
-    return next((row for row in report.mechanisms if row.id == mechanism), None)
+def _row(report: AttributeReport, key: str | None) -> ArmsAnswer | Mechanism | None:
+    rows: tuple[ArmsAnswer | Mechanism, ...] = (*report.answers, *report.mechanisms)
+    return next((row for row in rows if row.id == key), None)
 
 
-def _titled(report: AttributeReport, mechanism: str) -> str:
-    """Return a mechanism's title; its id where the report does not know it."""
-    row = _row(report, mechanism)
-    unknown = "no mechanism fits" if mechanism == NO_MECHANISM else mechanism
-    return unknown if row is None else row.title
+def _titled(report: AttributeReport, key: str) -> str:
+    """Return the title of an answer or a mechanism; its id where the report does not know it."""
+    row = _row(report, key)
+    return key if row is None else row.title
 
 
-def named(report: AttributeReport, mechanism: str) -> str:
-    """Return a mechanism's title and id."""
-    title = _titled(report, mechanism)
-    return title if mechanism in {title, NO_MECHANISM} else f"{title} ({mechanism})"
+def _named(report: AttributeReport, key: str) -> str:
+    """Return a title with its id."""
+    title = _titled(report, key)
+    return title if title == key else f"{title} ({key})"
 
 
-def _candidate(report: AttributeReport, one: Candidate) -> str:
-    posterior = "" if one.posterior is None else f", {100 * one.posterior:.1f} %"
-    return named(report, one.mechanism) + posterior
+def named(report: AttributeReport, attribution: Attribution | None = None) -> str:
+    """Return what is established, with its id: what the arms answer, else the mechanism that a fact names."""
+    of = attribution or report.attribution
+    return _named(report, of.answer or of.mechanism or words.NO_ANSWER)
 
 
 def _verdict(report: AttributeReport, attribution: Attribution) -> str:
     """Say in one line what is known of a further signature."""
-    if attribution.mechanism is not None:
-        return f"{attribution.status}: {named(report, attribution.mechanism)}"
-    possible = [_titled(report, one.mechanism) for one in attribution.candidates]
-    if not possible:
-        return str(attribution.status)
-    return f"{attribution.status}, one of {words.number(len(possible))}: {'; '.join(possible)}"
+    if attribution.status is Status.ESTABLISHED:
+        return f"established: {named(report, attribution)}"
+    titles = [_titled(report, one.mechanism) for one in attribution.candidates]
+    return f"not settled: {_either(titles)}" if titles else "not settled"
+
+
+def _witnesses(attribution: Attribution) -> Iterator[str]:
+    """Yield what was seen beside the arms, facts first."""
+    for one in sorted(attribution.witnesses, key=_is_fact, reverse=True):
+        yield f"{one.kind} {one.id}: {one.text} [{one.source}]"
+
+
+def _not_asked(attribution: Attribution) -> Iterator[str]:
+    asked_not = words.grouped((one.reason, str(one.role)) for one in attribution.not_asked)
+    yield from (f"{', '.join(roles)}: {reason}" for reason, roles in asked_not)
 
 
 def _particulars(report: AttributeReport) -> Iterator[str]:

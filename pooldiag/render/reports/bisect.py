@@ -11,9 +11,24 @@ from pooldiag.model.readings import Sight
 from pooldiag.model.reports import Blockage, Run
 from pooldiag.model.words import capital, count, listed, percent, shortened
 from pooldiag.render import run_words as words
-from pooldiag.render.blocks import Answer, Blocks, Cell, Column, Command, Items, Row, Section, Table, Tone, facts, items
+from pooldiag.render.blocks import (
+    Answer,
+    Blocks,
+    Cell,
+    Column,
+    Command,
+    Items,
+    Row,
+    Section,
+    Table,
+    Text,
+    Tone,
+    facts,
+    items,
+)
 from pooldiag.render.facts import runs_of
 from pooldiag.render.reports import attribute
+from pooldiag.render.reports._arm_words import known
 
 POLLUTERS_IN_A_SENTENCE = 2
 CASES_DIFFERING_SHOWN = 8
@@ -82,7 +97,7 @@ def _arms(report: BisectReport) -> Iterator[Section]:
     if found is None:
         return
     certain = tuple(attribute.sure(found))
-    parts = (*([facts(certain)] if certain else []), *attribute.evidence(found))
+    parts = (*map(Text, attribute.meaning(found)), *([facts(certain)] if certain else []), *attribute.evidence(found))
     verdict = words.inside_a_sentence(attribute.answer(found).title)
     yield Section(title=f"The arms on the minimal set: {verdict}", blocks=parts)
 
@@ -181,9 +196,12 @@ def _attributed(report: BisectReport) -> Iterator[str]:
     if found.attribution.status is Status.GREEN:
         yield "The arms on the minimal set saw nothing red."
         return
-    mechanism = found.attribution.mechanism
-    cause = "the cause is open" if mechanism is None else attribute.named(found, mechanism)
-    yield f"The arms on the minimal set, {found.attribution.status}: {cause}."
+    if found.attribution.status is Status.ESTABLISHED:
+        yield f"The arms on the minimal set, established: {attribute.named(found)}."
+        yield from attribute.by_a_fact(found) if found.attribution.answer is not None else ()
+    else:
+        yield "The arms on the minimal set do not settle the cause."
+        yield from known(found)
     if report.confirmations:
         yield f"On the whole order {_confirmed(report)}."
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from pooldiag.attribution.greens import one_more_baseline
 from pooldiag.attribution.posterior import HYPOTHESES, SHARED, Posterior, RoleEvidence, posterior
 from pooldiag.model.arms import PROBES_OF_A_GREEN, Role
 from pooldiag.model.attributions import Attribution, Candidate, Mechanism, Prediction, RuledOut, Status
@@ -83,7 +84,7 @@ def next_step(evidence: Sequence[RoleEvidence], plan: StopRule, spent: Spent) ->
     """Decide which role to run next, or to end; what may be spent bounds everything."""
     if (stop := _out_of_budget(plan, spent)) is not None:
         return stop
-    if (role := _first_of_all(evidence, plan)) is not None:
+    if (role := _first_of_all(evidence, plan, spent.of_role.get(Role.BASELINE))) is not None:
         return role
     if not _any_red(evidence):
         return Stop(reason=StopReason.GREEN)
@@ -133,12 +134,15 @@ def _settled(evidence: Sequence[RoleEvidence]) -> bool:
     return steady and max(len(known.sights) for known in evidence) >= _SETTLING_RUNS
 
 
-def _first_of_all(evidence: Sequence[RoleEvidence], plan: StopRule) -> Role | None:
-    """Return the role whose run comes before any weighing."""
-    if len(_of(evidence, Role.BASELINE).sights) < (plan.repeat or BASELINE_RUNS):
+def _first_of_all(evidence: Sequence[RoleEvidence], plan: StopRule, seconds_of_one: float | None = None) -> Role | None:
+    """Return the role whose run comes before any weighing; `seconds_of_one` of the baseline: a green is worth more."""
+    runs = len(_of(evidence, Role.BASELINE).sights)
+    if runs < (plan.repeat or BASELINE_RUNS):
         return Role.BASELINE
     if _any_red(evidence):
         return None
+    if one_more_baseline(runs, seconds_of_one, repeat=plan.repeat):
+        return Role.BASELINE
     few = (known.role for known in evidence if len(known.sights) < (plan.repeat or 1))
     return next((role for role in few if role in PROBES_OF_A_GREEN), None)
 

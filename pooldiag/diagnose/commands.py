@@ -7,6 +7,7 @@ import shlex
 from dataclasses import dataclass
 from functools import partial
 
+from pooldiag.attribution.greens import MOST_GREENS
 from pooldiag.attribution.signatures import ending_signal, signatures
 from pooldiag.diagnose.observations import take_outputs
 from pooldiag.diagnose.processes import HERE, OUTPUT_WORD, environment_of, raise_if_lasting, run_or_lose
@@ -65,7 +66,7 @@ def next_command(
 ) -> NextCommand | None:
     """Return what to type next: more arms, more runs, another order, or the line that shows it green."""
     if attribution.status is Status.GREEN:
-        return _other_order(settings, tools.framework) if cases > 1 else None
+        return _other_order(settings, tools.framework) if cases > 1 else _more_greens(settings, results)
     if asked := [role for role in attribution.separators if role in settings.left_out]:
         roles = ",".join([*(arm.role for arm in settings.arms[1:]), *asked])
         line = settings.invocation.having(f"--arms={roles}")
@@ -77,14 +78,28 @@ def next_command(
 
 
 def _green_line(settings: AttributeSettings, tools: Tools, results: tuple[ArmResult, ...]) -> NextCommand | None:
-    """Return the line that shows it green: the first arm that cleared it in every run."""
-    cleared = next((result for result in results if set(result.sights) == {Sight.GREEN}), None)
+    """Return the line that shows it green: the first arm that cleared it in every run, more often than by chance."""
+    cleared = next((result for result in results if set(result.sights) == {Sight.GREEN} and _is_enough(result)), None)
     if cleared is None or cleared.shown is None:
         return None
     outcome = cleared.shown.outcome
     selection = outcome.parts[0].selection if outcome.parts else outcome.selection
     line = shell_line(settings, tools, cleared.arm, selection, out=None)
     return NextCommand(line=line, purpose=_GREEN_UNDER.get(cleared.arm.role, f"green under {cleared.arm.role}"))
+
+
+def _is_enough(result: ArmResult) -> bool:
+    """Tell whether an arm was green so often that chance does not explain it at the rate of the baseline."""
+    return not result.greens_needed
+
+
+def _more_greens(settings: AttributeSettings, results: tuple[ArmResult, ...]) -> NextCommand | None:
+    """Suggest more runs where those that were green exclude little; a target without cases has no other order."""
+    greens = sum(len(result.runs) for result in results if result.arm.role is Role.BASELINE)
+    if not 0 < greens < MOST_GREENS:
+        return None
+    line = settings.invocation.having(f"--repeat={MOST_GREENS}")
+    return NextCommand(line=line, purpose="more runs exclude rarer faults")
 
 
 def _other_order(settings: AttributeSettings, framework: Framework) -> NextCommand:

@@ -7,7 +7,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pooldiag.model.arms import Acted, Arm, Isolation, Role
-from pooldiag.model.attributions import Attribution, Candidate, Mechanism, Prediction, Rate, RuledOut, Status
+from pooldiag.model.attributions import (
+    Attribution,
+    Candidate,
+    ExcludedRate,
+    Mechanism,
+    Prediction,
+    Rate,
+    RuledOut,
+    Status,
+)
 from pooldiag.model.bisections import BisectReport, OrdersReport
 from pooldiag.model.cases import Case, Order, OrderKind, Selection
 from pooldiag.model.counts import Census, Element, Finding, NanRuns, PatternCount, PrintedCensus
@@ -422,7 +431,8 @@ def all_green(*, assertions: int = 6176) -> AttributeReport:
         arm_result(Role.EXACT, ""),
     )
     whole = report(Attribution(signature=None, status=Status.GREEN), *arms)
-    return replace(whole, next=NextCommand(line=OTHER_ORDER, purpose="another order may be red"))
+    excluded = ExcludedRate(rate=0.7764, confidence=0.95, runs=2)
+    return replace(whole, excluded=excluded, next=NextCommand(line=OTHER_ORDER, purpose="another order may be red"))
 
 
 def vacuous() -> AttributeReport:

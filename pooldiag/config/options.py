@@ -180,7 +180,7 @@ class Options:
         key="target.outputs",
     )
     printed_census: bool | None = switch_if_any(
-        "Read census lines that the target prints (default: yes); a log may speak of a reference.",
+        "Whether census lines are read that the target prints; a log may speak of a reference.",
         off="--no-printed-census",
         key="target.printed_census",
     )

@@ -129,9 +129,13 @@ def _tied(believed: Posterior, confidence: float) -> bool:
 
 
 def _settled(evidence: Sequence[RoleEvidence]) -> bool:
-    """Tell whether every arm shows one thing only, and one of them often enough: so it goes on."""
+    """Tell whether every arm shows one thing only, and one of them often enough: so it goes on.
+
+    A green baseline ran often for its own sake.
+    """
     steady = all(len(set(known.sights)) <= 1 for known in evidence)
-    return steady and max(len(known.sights) for known in evidence) >= _SETTLING_RUNS
+    asked = (known for known in evidence if known.role is not Role.BASELINE or Sight.SAME_RED in known.sights)
+    return steady and max((len(known.sights) for known in asked), default=0) >= _SETTLING_RUNS
 
 
 def _first_of_all(evidence: Sequence[RoleEvidence], plan: StopRule, seconds_of_one: float | None = None) -> Role | None:

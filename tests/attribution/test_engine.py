@@ -155,6 +155,11 @@ def test_a_green_baseline_that_costs_nothing_runs_on_before_any_arm_and_a_red_on
     assert said(baseline="GG", bypass="G", poison_n="G").status is Status.GREEN
 
 
+def test_many_green_baselines_do_not_end_the_question_about_a_red_that_the_pool_hides() -> None:
+    known = seen(baseline="G" * 30, bypass="R", poison_n="R")
+    assert isinstance(next_step(known, StopRule(), Spent(runs=32, of_role={Role.BASELINE: 0.01})), Role)
+
+
 def test_a_red_of_an_arm_that_is_no_evidence_is_not_green() -> None:
     known = seen(baseline="GG", poison_n="G")
     odd = (

@@ -61,11 +61,15 @@ class StopRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What was spent so far: runs, seconds, and the seconds of one run of each role that ran."""
+    """What was spent so far: runs, seconds, and the seconds of one run of each role that ran.
+
+    `baseline_seconds` are from the beginning of each run of the baseline to the end of all that belongs to it.
+    """
 
     runs: int = 0
     seconds: float = 0.0
     of_role: Mapping[Role, float] = field(default_factory=dict)
+    baseline_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +88,7 @@ def next_step(evidence: Sequence[RoleEvidence], plan: StopRule, spent: Spent) ->
     """Decide which role to run next, or to end; what may be spent bounds everything."""
     if (stop := _out_of_budget(plan, spent)) is not None:
         return stop
-    if (role := _first_of_all(evidence, plan, spent.of_role.get(Role.BASELINE))) is not None:
+    if (role := _first_of_all(evidence, plan, spent.baseline_seconds)) is not None:
         return role
     if not _any_red(evidence):
         return Stop(reason=StopReason.GREEN)
@@ -138,14 +142,14 @@ def _settled(evidence: Sequence[RoleEvidence]) -> bool:
     return steady and max((len(known.sights) for known in asked), default=0) >= _SETTLING_RUNS
 
 
-def _first_of_all(evidence: Sequence[RoleEvidence], plan: StopRule, seconds_of_one: float | None = None) -> Role | None:
-    """Return the role whose run comes before any weighing; `seconds_of_one` of the baseline: a green is worth more."""
+def _first_of_all(evidence: Sequence[RoleEvidence], plan: StopRule, seconds: float | None = None) -> Role | None:
+    """Return the role whose run comes before any weighing; `seconds` are what the baseline cost, if that is known."""
     runs = len(_of(evidence, Role.BASELINE).sights)
     if runs < (plan.repeat or BASELINE_RUNS):
         return Role.BASELINE
     if _any_red(evidence):
         return None
-    if one_more_baseline(runs, seconds_of_one, repeat=plan.repeat):
+    if one_more_baseline(runs, seconds, repeat=plan.repeat):
         return Role.BASELINE
     few = (known.role for known in evidence if len(known.sights) < (plan.repeat or 1))
     return next((role for role in few if role in PROBES_OF_A_GREEN), None)

@@ -12,19 +12,22 @@ Chosen: what shows more rarely takes hundreds of runs, which is for the user to 
 """
 
 FREE_SECONDS = 1.0
-"""Of baseline runs, in all: about what pooldiag itself costs, so that a user hardly notices more runs within it."""
+"""Of baseline runs and all that belongs to them (`--before`, counting outputs), together.
+
+Chosen: about what pooldiag itself costs, so that a user hardly notices more runs within it.
+"""
 
 
-def one_more_baseline(greens: int, seconds_of_one: float | None, *, repeat: int | None) -> bool:
-    """Tell whether one more run of the baseline is wanted, where all that were made are green.
+def one_more_baseline(greens: int, seconds: float | None, *, repeat: int | None) -> bool:
+    """Tell whether one more run of the baseline is wanted, where all that were made, in so many seconds, are green.
 
-    Where it is not known how long one takes, there are no more than must be.
+    Where it is not known what they cost, there are no more than must be.
     """
     if repeat is not None:
         return greens < repeat
-    if seconds_of_one is None or greens < BASELINE_RUNS:
+    if seconds is None or greens < BASELINE_RUNS:
         return greens < BASELINE_RUNS
-    return greens < MOST_GREENS and greens * seconds_of_one < FREE_SECONDS
+    return greens < MOST_GREENS and seconds < FREE_SECONDS
 
 
 def asserts_nothing(outcomes: Collection[Outcome]) -> bool:

@@ -85,7 +85,10 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
         self._tools.ports.progress.notice(Planned(arms=self._known.arms, cases=len(self._cases) or None))
         while isinstance(step := self._next_step(), Role):
             arm = next(arm for arm in self._known.arms if arm.role is step)
+            began = self._seconds()
             run = runner.run(RunPlan(arm=arm, selections=self._selections(arm), order=self._common.order))
+            if step is Role.BASELINE:
+                self._known.baseline_seconds += self._seconds() - began
             if run.reading.reading is Reading.GREEN and arm.isolation is Isolation.TOGETHER:
                 runner.processes.learn_whole(run.outcome)
             self._known.runs.append(run)
@@ -197,6 +200,7 @@ class _ArmRuns:
     wanted: Signature | None = None
     canaries: Mapping[Role, tuple[Acted, str]] = field(default_factory=dict)
     runs: list[Run] = field(default_factory=list)
+    baseline_seconds: float = 0.0  # with all that belongs to its runs
 
     def of(self, role: Role) -> tuple[Run, ...]:
         return tuple(run for run in self.runs if run.arm.role is role)
@@ -216,7 +220,12 @@ class _ArmRuns:
     def spent(self) -> Spent:
         seconds = {arm.role: [run.seconds for run in self.of(arm.role)] for arm in self.arms}
         of_role = {role: sum(each) / len(each) for role, each in seconds.items() if each}
-        return Spent(runs=len(self.runs), seconds=sum(run.seconds for run in self.runs), of_role=of_role)
+        return Spent(
+            runs=len(self.runs),
+            seconds=sum(run.seconds for run in self.runs),
+            of_role=of_role,
+            baseline_seconds=self.baseline_seconds,
+        )
 
     def evidence(self, signature: Signature | None) -> tuple[RoleEvidence, ...]:
         red = bool(self.known())

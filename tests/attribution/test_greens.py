@@ -13,7 +13,7 @@ FIRST, SECOND = cases()[:2]
 def made(seconds_of_one: float | None, *, repeat: int | None = None) -> int:
     """How many baselines are made where all are green."""
     runs = 0
-    while one_more_baseline(runs, seconds_of_one if runs else None, repeat=repeat):
+    while one_more_baseline(runs, None if seconds_of_one is None else runs * seconds_of_one, repeat=repeat):
         runs += 1
     return runs
 

@@ -77,7 +77,7 @@ def test_nothing_red_is_green_and_leads_to_another_order() -> None:
 
 
 def test_a_green_says_what_it_excludes_by_as_many_baselines_as_cost_nothing() -> None:
-    quick = diagnosed(PlayedSuite(cases=3))
+    quick = diagnosed(PlayedSuite(cases=3, seconds=0.001))
     assert (len(result(quick, Role.BASELINE).runs), quick.excluded) == (30, excluded_by(30))
     slow = diagnosed(PlayedSuite(cases=3, seconds=5))
     assert (len(result(slow, Role.BASELINE).runs), slow.excluded) == (2, excluded_by(2))
@@ -85,6 +85,13 @@ def test_a_green_says_what_it_excludes_by_as_many_baselines_as_cost_nothing() ->
     assert (len(result(asked, Role.BASELINE).runs), asked.excluded) == (3, excluded_by(3))
     assert diagnosed(pool()).excluded is None
     assert diagnosed(PlayedSuite(cases=3, breaks=frozenset({"POOL_OFF"}))).excluded is None
+
+
+def test_what_is_run_before_a_run_is_part_of_what_a_baseline_costs() -> None:
+    suite = PlayedSuite(cases=1, seconds=0.06)  # a run takes 0.12 s, and what is run before it half of that
+    cheap = attribute_in(World(suite), arms=(BASELINE,))
+    dear = attribute_in(World(suite, commands={"touch": ""}), arms=(BASELINE,), before=("touch", "ready"))
+    assert len(result(cheap, Role.BASELINE).runs) > len(result(dear, Role.BASELINE).runs) > 2
 
 
 def test_a_flake_that_two_baselines_missed_is_found_by_more_of_them() -> None:
@@ -97,7 +104,7 @@ def test_a_green_without_another_order_leads_to_more_runs_until_they_exclude_eno
     slow = diagnosed(PlayedSuite(cases=1, seconds=5))
     assert slow.next is not None
     assert "--repeat=30" in slow.next.line
-    assert diagnosed(PlayedSuite(cases=1)).next is None
+    assert diagnosed(PlayedSuite(cases=1, seconds=0.001)).next is None
 
 
 def test_a_line_is_said_to_be_green_under_an_arm_only_after_as_many_greens_as_the_rate_asks_for() -> None:

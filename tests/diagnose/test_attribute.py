@@ -108,12 +108,11 @@ def test_a_green_without_another_order_leads_to_more_runs_until_they_exclude_eno
 
 
 def test_a_line_is_said_to_be_green_under_an_arm_only_after_as_many_greens_as_the_rate_asks_for() -> None:
-    flaky = pool(unlucky=in_runs(1, 4, 8, 12), cases=2, polluters="1")
-    report = diagnosed(flaky, arms=(BASELINE, BYPASS), max_runs=6)
-    bypass = result(report, Role.BYPASS)
-    assert bypass.greens_needed
+    flaky = diagnosed(pool(unlucky=in_runs(1)), arms=(BASELINE, BYPASS), repeat=3)
+    bypass = result(flaky, Role.BYPASS)
     assert set(bypass.sights) == {Sight.GREEN}
-    assert report.next is None or not report.next.purpose.startswith("green")
+    assert bypass.greens_needed
+    assert flaky.next is None
     steady = diagnosed(pool())
     assert steady.next is not None
     assert steady.next.purpose == "green under bypass"

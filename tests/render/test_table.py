@@ -184,7 +184,8 @@ def test_a_baseline_that_is_green_too_seldom_is_not_said_to_be_green() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rate", "said"), [(0.7764, "78 %"), (0.095034, "10 %"), (0.05, "5 %"), (0.00998, "1 %"), (0.00299, "0.3 %")]
+    ("rate", "said"),
+    [(0.7764, "78 %"), (0.095034, "10 %"), (0.0733, "8 %"), (0.05, "5 %"), (0.00998, "1 %"), (0.00299, "0.3 %")],
 )
 def test_no_more_is_said_to_be_excluded_than_is(rate: float, said: str) -> None:
     excluded = ExcludedRate(rate=rate, confidence=0.95, runs=30)

@@ -130,14 +130,27 @@ def next_of_bisect(settings: BisectSettings, report: BisectReport) -> NextComman
 
 
 def next_of_orders(settings: OrdersSettings, report: OrdersReport) -> NextCommand | None:
-    """Return what to type after a survey of orders: bisect the one with the shortest prefix, else the first red one."""
+    """Return what to type after a survey of orders: bisect the one with the shortest prefix, else the first red one.
+
+    Where none is red, and they exclude little, there are more orders.
+    """
     reds = [one.order for one in report.orders if one.run is not None and one.run.reading.reading is Reading.RED]
     if not reds:
-        return None
+        return _more_orders(settings, report)
     order = reds[0] if report.shortest is None else report.shortest.order
     seed = () if order.seed is None else (f"--seed={order.seed}",)
     line = settings.bisect_alike.having(f"--order={order.kind}", *seed)
     return NextCommand(line=line, purpose="which cases it takes, and what the arms say")
+
+
+def _more_orders(settings: OrdersSettings, report: OrdersReport) -> NextCommand | None:
+    """Suggest seeds that were not asked for; of a single case there is one order."""
+    ran = [one.run.outcome.selected or 0 for one in report.orders if one.run is not None]
+    if report.excluded is None or len(ran) >= MOST_GREENS or max(ran, default=0) <= 1:
+        return None
+    last = max((order.seed or 0 for order in settings.orders), default=0)
+    line = settings.invocation.having("--orders=none", f"--seeds={last + 1}..{last + MOST_GREENS}")
+    return NextCommand(line=line, purpose="more orders exclude rarer faults")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

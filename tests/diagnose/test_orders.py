@@ -63,6 +63,14 @@ def test_green_orders_say_what_they_exclude_by_those_that_ran() -> None:
     assert surveyed(PlayedSuite(always="2"), FILE).excluded is None
 
 
+def test_green_orders_lead_to_more_of_them_until_they_exclude_enough() -> None:
+    few = surveyed(PlayedSuite(), FILE, *seeds(2, 3))
+    assert few.next is not None
+    assert "--orders=none --seeds=4..33" in few.next.line
+    assert surveyed(PlayedSuite(), *seeds(*range(2, 32))).next is None
+    assert surveyed(PlayedSuite(cases=1), FILE, *seeds(2, 3)).next is None
+
+
 def test_orders_in_which_nothing_is_asserted_are_not_green() -> None:
     report = surveyed(PlayedSuite(cases=3, vacuous="1,2,3"), FILE, *seeds(2, 3))
     assert (report.verdict, report.excluded) == (Status.BLOCKED, None)

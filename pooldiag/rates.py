@@ -9,12 +9,13 @@ import math
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from pooldiag.model.attributions import Rate
+from pooldiag.model.attributions import ExcludedRate, Rate
 
 Mixture: TypeAlias = tuple[tuple[float, float, float], ...]
 """A prior of a rate: shares, each with the two parameters of a Beta distribution."""
 
 _Z_95 = 1.959963984540054  # the 97.5 % quantile of the normal distribution
+_EXCLUDED_CONFIDENCE = 0.95  # the usual one of a bound, and that of the intervals here
 _MOST_GREENS = 10_000  # stands for «never»: no diagnosis runs so often
 
 
@@ -59,6 +60,18 @@ def rate_of(red: int, runs: int) -> Rate | None:
     center = (share + z2 / (2 * runs)) / (1 + z2 / runs)
     half = _Z_95 * math.sqrt(share * (1 - share) / runs + z2 / (4 * runs**2)) / (1 + z2 / runs)
     return Rate(red=red, runs=runs, low=max(0.0, center - half), high=min(1.0, center + half))
+
+
+def excluded_by(greens: int) -> ExcludedRate | None:
+    """Return the rate above which a fault is excluded by so many greens and no red; None without one.
+
+    It is the exact one-sided bound of a binomial share (Clopper and Pearson 1934, Biometrika 26:404) at 0 of n, known
+    as the rule of three in its first order (Hanley and Lippman-Hand 1983, JAMA 249:1743).
+    """
+    if greens < 1:
+        return None
+    bound = -math.expm1(math.log1p(-_EXCLUDED_CONFIDENCE) / greens)
+    return ExcludedRate(rate=bound, confidence=_EXCLUDED_CONFIDENCE, runs=greens)
 
 
 def greens_until(rate: float, chance: float, *, most: int = _MOST_GREENS) -> int:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooldiag.rates import entropy, greens_until, log_mixture, mixture, next_red, normalised, rate_of
+from pooldiag.rates import entropy, excluded_by, greens_until, log_mixture, mixture, next_red, normalised, rate_of
 
 ANY = mixture(at_any_rate=1.0)
 
@@ -60,3 +60,17 @@ def test_weights_are_shares_of_1_however_small_they_are() -> None:
 
 def test_a_fair_coin_has_one_bit_and_what_is_certain_none() -> None:
     assert [entropy(one) for one in (0.0, 0.5, 1.0)] == [0.0, 1.0, 0.0]
+
+
+@given(st.integers(1, 100_000))
+def test_a_fault_at_the_rate_that_is_excluded_hides_in_one_of_twenty_such_greens(greens: int) -> None:
+    found = excluded_by(greens)
+    assert found is not None
+    assert (found.runs, found.confidence) == (greens, 0.95)
+    assert (1 - found.rate) ** greens == pytest.approx(0.05)
+
+
+def test_what_greens_exclude_is_what_the_literature_says() -> None:
+    rates = [found.rate for greens in (1, 2, 30, 3000) if (found := excluded_by(greens)) is not None]
+    assert rates == pytest.approx([0.95, 0.7764, 0.0950, 0.000998], rel=1e-3)  # the last one: 3 in n
+    assert excluded_by(0) is None

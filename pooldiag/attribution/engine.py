@@ -22,6 +22,7 @@ from pooldiag.attribution.answers import (
     support,
 )
 from pooldiag.attribution.faults import FAULTS, HIDDEN_FAULTS, FaultVariant, mechanisms_of
+from pooldiag.attribution.greens import one_more_baseline
 from pooldiag.attribution.role_evidence import RoleEvidence
 from pooldiag.model.arms import PROBES_OF_A_GREEN, Role
 from pooldiag.model.attributions import Shows
@@ -83,11 +84,15 @@ class StopRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What was spent so far: runs, seconds, and the seconds of one run of each role that ran."""
+    """What was spent so far: runs, seconds, and the seconds of one run of each role that ran.
+
+    `baseline_seconds` are from the beginning of each run of the baseline to the end of all that belongs to it.
+    """
 
     runs: int = 0
     seconds: float = 0.0
     of_role: Mapping[Role, float] = field(default_factory=dict)
+    baseline_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +163,7 @@ def next_step(
     """Decide which role to run next, or to end; what may be spent bounds everything."""
     if (stop := _out_of_budget(plan, spent)) is not None:
         return stop
-    if (role := _first_of_all(evidence, plan)) is not None:
+    if (role := _first_of_all(evidence, plan, spent.baseline_seconds)) is not None:
         return role
     if not any_red(evidence):
         return Stop(reason=StopReason.GREEN)
@@ -184,11 +189,16 @@ def _out_of_budget(plan: StopRule, spent: Spent) -> Stop | None:
     return None
 
 
-def _first_of_all(evidence: Sequence[RoleEvidence], plan: StopRule) -> Role | None:
-    """Return the role whose run comes before any weighing."""
-    if len(_of(evidence, Role.BASELINE).sights) < (plan.repeat or BASELINE_RUNS):
+def _first_of_all(evidence: Sequence[RoleEvidence], plan: StopRule, seconds: float | None = None) -> Role | None:
+    """Return the role whose run comes before any weighing; `seconds` are what the baseline cost, if that is known."""
+    runs = len(_of(evidence, Role.BASELINE).sights)
+    if runs < (plan.repeat or BASELINE_RUNS):
         return Role.BASELINE
-    return None if any_red(evidence) else unasked_probe(evidence, plan)
+    if any_red(evidence):
+        return None
+    if one_more_baseline(runs, seconds, repeat=plan.repeat):
+        return Role.BASELINE
+    return unasked_probe(evidence, plan)
 
 
 def unasked_probe(evidence: Sequence[RoleEvidence], plan: StopRule) -> Role | None:

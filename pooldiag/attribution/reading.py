@@ -1,6 +1,8 @@
 """From outcome to reading: what outranks what is decided here, and nowhere else."""
 
-from pooldiag.attribution.signatures import output_of, signatures
+from collections.abc import Iterator
+
+from pooldiag.attribution.signatures import output_of, printed_reds, signatures
 from pooldiag.model.outcomes import CaseStatus, Outcome
 from pooldiag.model.readings import Reading, RunReading, Sight, Signature
 from pooldiag.model.runs import Ending
@@ -18,8 +20,17 @@ def read(outcome: Outcome) -> RunReading:
         reading=Reading.RED if found else Reading.GREEN,
         signatures=found,
         vacuous=tuple(result.case.name for result in passed if not result.assertions),
-        notes=outcome.notes,
+        notes=(*outcome.notes, *_notes_of_printed(outcome)),
     )
+
+
+def _notes_of_printed(outcome: Outcome) -> Iterator[str]:
+    """Say where the target's own lines make a run red, and how to leave them out."""
+    for name in dict.fromkeys(line.name for part in outcome.parts or (outcome,) for line in printed_reds(part)):
+        yield (
+            f"NaN or infinity in {name}: printed by the target; "
+            "--no-printed-census leaves such lines out: a log may speak of a reference"
+        )
 
 
 def _void_reason(outcome: Outcome) -> str | None:

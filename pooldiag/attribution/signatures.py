@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from pooldiag.model.cases import Case
+from pooldiag.model.counts import PrintedCensus
 from pooldiag.model.outcomes import CaseResult, CaseStatus, Outcome
 from pooldiag.model.readings import PlaceKind, RedPlace, Signature, SignatureKind
 from pooldiag.model.runs import Completed, Ending
@@ -186,8 +187,12 @@ def _outputs(outcome: Outcome) -> Iterator[Signature]:
             yield Signature(kind=SignatureKind.NAN, place=_in_output(output.path))
         elif output.problem is not None and whole and outcome.outputs_due:
             yield Signature(kind=SignatureKind.COUNT, place=_lack(output.path, output.problem))
+    for line in printed_reds(outcome):
+        yield Signature(kind=SignatureKind.NAN, place=_in_output(line.name))
+
+
+def printed_reds(outcome: Outcome) -> Iterator[PrintedCensus]:
+    """Yield the census lines with NaN or infinity that the target printed, but those of outputs that were counted."""
     counted = {output.path for output in outcome.outputs if output.census is not None}
     names = {path.rsplit("/", 1)[-1].split(".", 1)[0] for path in counted}
-    for line in outcome.printed:
-        if line.nan + line.inf and line.name not in names:
-            yield Signature(kind=SignatureKind.NAN, place=_in_output(line.name))
+    yield from (line for line in outcome.printed if line.nan + line.inf and line.name not in names)

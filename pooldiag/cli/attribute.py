@@ -45,12 +45,14 @@ def attribute(given: Invocation) -> ExitCode:
 
 
 def _strategy(settings: "AttributeSettings") -> str:
+    from pooldiag.attribution.greens import MOST_GREENS  # noqa: PLC0415
     from pooldiag.model.settings import BASELINE_RUNS  # noqa: PLC0415
 
     if settings.repeat is not None:
         return f"The baseline runs {settings.repeat}x; once something is red, so does every arm."
     most = f"{settings.max_runs} runs at most"
-    return f"The baseline runs {BASELINE_RUNS}x; what the runs show says which arm is next, {most}."
+    baselines = f"The baseline runs {BASELINE_RUNS}x, up to {MOST_GREENS}x while it is green and quick"
+    return f"{baselines}; what the runs show says which arm is next, {most}."
 
 
 COMMAND = flags.subcommand(attribute, OPTIONS)

@@ -75,6 +75,8 @@ class Option:
         """Read a value of the file."""
         kind = self.kind
         if kind is None:
+            if not isinstance(value, bool):
+                raise UnexpectedError("true or false")
             return value
         if self.many and not kind.at_once:
             return each(lambda one: kind.value(one, folder))(value)
@@ -176,6 +178,11 @@ class Options:
         OUTPUT,
         "Tensors that it writes into POOLDIAG_OUTPUT_DIR: 'out.npy', or 'video.bin:f32' of a raw file ({types}).",
         key="target.outputs",
+    )
+    printed_census: bool | None = switch_if_any(
+        "Whether census lines are read that the target prints; a log may speak of a reference.",
+        off="--no-printed-census",
+        key="target.printed_census",
     )
     requires: tuple[Path, ...] = several(PATH, "A file that must be readable, else blocked.", key="target.requires")
     fresh_check: tuple[str, ...] | None = single(

@@ -29,7 +29,7 @@ from pooldiag.model.events import Planned
 from pooldiag.model.readings import Reading, Sight, Signature
 from pooldiag.model.reports import ArmResult, AttributeReport, Run
 from pooldiag.model.settings import AttributeSettings
-from pooldiag.rates import rate_of
+from pooldiag.rates import excluded_by, rate_of
 
 # Cases that run alone for a red that is in none of them; chosen: at 1 s a process that is 3 min for one run of the arm.
 _MOST_ALONE = 200
@@ -87,7 +87,10 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
         self._tools.ports.progress.notice(Planned(arms=self._known.arms, cases=len(self._cases) or None))
         while isinstance(step := self._next_step(), Role):
             arm = next(arm for arm in self._known.arms if arm.role is step)
+            began = self._seconds()
             run = runner.run(RunPlan(arm=arm, selections=self._selections(arm), order=self._common.order))
+            if step is Role.BASELINE:
+                self._known.baseline_seconds += self._seconds() - began
             if run.reading.reading is Reading.GREEN and arm.isolation is Isolation.TOGETHER:
                 runner.processes.learn_whole(run.outcome)
             self._known.runs.append(run)
@@ -96,6 +99,8 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
                 self._save()
             else:
                 self._keep(self.report(partial=True))  # the report to be shown is that of the bisection
+        if self._known.signature() is None:
+            self._block_when_nothing_asserted(self._known.of(Role.BASELINE))
         self._stop = step
 
     def _list(self) -> None:
@@ -169,6 +174,7 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
             attribution=attribution,
             others=tuple(self._attribution(other, None) for other in self._known.known() if other != signature),
             mechanisms=MECHANISMS,
+            excluded=None if blocked or signature else excluded_by(len(self._known.of(Role.BASELINE))),
             arms=results,
             reproducer=None if shown is None else reproducer(settings, tools, results, shown),
             next=None if blocked else next_command(settings, tools, attribution, results, cases=cases),
@@ -197,6 +203,7 @@ class _ArmRuns:
     wanted: Signature | None = None
     canaries: Mapping[Role, tuple[Acted, str]] = field(default_factory=dict)
     runs: list[Run] = field(default_factory=list)
+    baseline_seconds: float = 0.0  # with all that belongs to its runs
 
     def of(self, role: Role) -> tuple[Run, ...]:
         return tuple(run for run in self.runs if run.arm.role is role)
@@ -216,7 +223,12 @@ class _ArmRuns:
     def spent(self) -> Spent:
         seconds = {arm.role: [run.seconds for run in self.of(arm.role)] for arm in self.arms}
         of_role = {role: sum(each) / len(each) for role, each in seconds.items() if each}
-        return Spent(runs=len(self.runs), seconds=sum(run.seconds for run in self.runs), of_role=of_role)
+        return Spent(
+            runs=len(self.runs),
+            seconds=sum(run.seconds for run in self.runs),
+            of_role=of_role,
+            baseline_seconds=self.baseline_seconds,
+        )
 
     def evidence(self, signature: Signature | None) -> tuple[RoleEvidence, ...]:
         red = bool(self.known())
@@ -268,11 +280,16 @@ class _ArmRuns:
         return tuple(sight(run.outcome, run.reading, signature=signature, known=known) for run in runs)
 
     def _greens_needed(self, arm: Arm, sights: tuple[Sight, ...], signature: Signature | None) -> int | None:
-        """Return how many more greens an arm without a red needs; None where nobody asks for them."""
-        baseline = self._sights(self.of(Role.BASELINE), signature)
-        if arm.role is Role.BASELINE or set(sights) != {Sight.GREEN} or Sight.SAME_RED not in baseline:
+        """Return how many more greens an arm without a red needs; None where nothing red is compared with it."""
+        if set(sights) != {Sight.GREEN}:
             return None
-        return greens_needed(baseline, greens=len(sights), confidence=self.settings.confidence)
+        red = self._sights(self.of(Role.BASELINE), signature)
+        if arm.role is Role.BASELINE:  # that is green: the arms that are red are what it is compared with
+            others = (self._sights(self.of(other.role), signature) for other in self.arms)
+            red = tuple(sight for seen in others if Sight.SAME_RED in seen for sight in seen)
+        if Sight.SAME_RED not in red:
+            return None
+        return greens_needed(red, greens=len(sights), confidence=self.settings.confidence)
 
 
 def _weighed(arm: Arm, seen: Sight, *, baseline_is_red: bool) -> Sight:

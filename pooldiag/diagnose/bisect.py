@@ -21,7 +21,8 @@ from pooldiag.model.bisections import BisectReport, BisectStatus, Confirmation, 
 from pooldiag.model.events import Searching
 from pooldiag.model.readings import Reading, Sight, Signature
 from pooldiag.model.reports import ArmResult, AttributeReport
-from pooldiag.model.settings import BisectSettings
+from pooldiag.model.settings import DEFAULT_CONFIDENCE, BisectSettings
+from pooldiag.rates import greens_until
 from pooldiag.reduce.probe import SearchLimits, SearchStep, Trust
 from pooldiag.reduce.result import Reduction
 from pooldiag.reduce.search import SearchPlan
@@ -49,6 +50,8 @@ class _Bisection(BisectionState):
         self._chooser = Chooser(settings=self._settings, prober=prober, plan=self._plan())
         self._chosen = self._chooser.choose()
         if self._chosen is None:
+            if all(run.reading.reading is Reading.GREEN for run in self._record.whole):
+                self._block_when_nothing_asserted(self._record.whole)
             return
         self._reduction = self._reduce(prober, self._chosen)
         self._show(prober, self._chosen)
@@ -169,8 +172,16 @@ class _Bisection(BisectionState):
         known = frozenset(found for whole in self._record.whole for found in whole.reading.signatures)
         signature = as_seen(wanted, known)
         seen = sight(run.outcome, run.reading, signature=signature, known=known)
-        self._confirmations = (*self._confirmations, Confirmation(arm=result.arm, run=run, sight=seen))
+        needed = self._more_greens() if seen is Sight.GREEN else None
+        confirmation = Confirmation(arm=result.arm, run=run, sight=seen, greens_needed=needed)
+        self._confirmations = (*self._confirmations, confirmation)
         self._save()
+
+    def _more_greens(self) -> int:
+        """Return how many greens an arm needs beside one, at the rate of the minimal set as it is."""
+        arms = () if self._attribution is None else self._attribution.arms
+        rate = next((arm.rate for arm in arms if arm.arm.role is Role.BASELINE), None)
+        return 0 if rate is None else greens_until(rate.red / rate.runs, 1 - DEFAULT_CONFIDENCE) - 1
 
 
 def _green_arms(report: AttributeReport | None) -> Iterator[ArmResult]:

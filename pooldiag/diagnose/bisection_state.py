@@ -11,11 +11,13 @@ from pooldiag.diagnose.sessions import Diagnosis
 from pooldiag.diagnose.tools import Tools
 from pooldiag.diagnose.victim_choice import Chooser, Chosen
 from pooldiag.errors import BlockedError
+from pooldiag.model.attributions import ExcludedRate
 from pooldiag.model.bisections import BisectReport, BisectStatus, CheckedCommand, Confirmation, Found, Phase
 from pooldiag.model.events import Searching
 from pooldiag.model.readings import Reading, Signature
 from pooldiag.model.reports import AttributeReport
 from pooldiag.model.settings import BisectSettings
+from pooldiag.rates import excluded_by
 from pooldiag.reduce.probe import BestKnown, SearchStep
 from pooldiag.reduce.result import Reduction
 
@@ -77,6 +79,7 @@ class BisectionState(Diagnosis[BisectReport]):
             status=status,
             found=self._found(followed),
             reason=self._reason(),
+            excluded=self._excluded(status),
             runs=step.runs,
             recalled=self._record.recalled,
             speculative=0 if self._reduction is None else self._reduction.speculative,
@@ -100,6 +103,9 @@ class BisectionState(Diagnosis[BisectReport]):
         red = any(run.reading.reading is Reading.RED for run in self._record.whole)
         is_open = partial or red or self._settings.wanted is not None
         return BisectStatus.UNRESOLVED if is_open else BisectStatus.GREEN
+
+    def _excluded(self, status: BisectStatus) -> ExcludedRate | None:
+        return excluded_by(len(self._record.whole)) if status is BisectStatus.GREEN else None
 
     def _reason(self) -> str | None:
         if self._chosen is not None and self._chosen.anywhere:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from pooldiag.attribution.greens import MOST_GREENS
 from pooldiag.attribution.signatures import ending_signal, signatures
 from pooldiag.diagnose.notes import with_kept
 from pooldiag.diagnose.observations import take_outputs
@@ -91,7 +92,7 @@ def next_command(
         line = with_kept(fill, settings, settings.invocation)
         return NextCommand(line=line, purpose=f"with {fill.name}, which was removed, it may be red")
     if attribution.status is Status.GREEN:
-        return _other_order(settings, tools.framework) if cases > 1 else None
+        return _other_order(settings, tools.framework) if cases > 1 else _more_greens(settings, results)
     if asked := [role for role in attribution.separators if role in settings.left_out]:
         roles = ",".join([*(arm.role for arm in settings.arms[1:]), *asked])
         line = settings.invocation.having(f"--arms={roles}")
@@ -103,14 +104,28 @@ def next_command(
 
 
 def _green_line(settings: AttributeSettings, tools: Tools, results: tuple[ArmResult, ...]) -> NextCommand | None:
-    """Return the line that shows it green: the first arm that cleared it in every run."""
-    cleared = next((result for result in results if set(result.sights) == {Sight.GREEN}), None)
+    """Return the line that shows it green: the first arm that cleared it in every run, more often than by chance."""
+    cleared = next((result for result in results if set(result.sights) == {Sight.GREEN} and _is_enough(result)), None)
     if cleared is None or cleared.shown is None:
         return None
     outcome = cleared.shown.outcome
     selection = outcome.parts[0].selection if outcome.parts else outcome.selection
     line = shell_line(settings, tools, cleared.arm, selection, out=None)
     return NextCommand(line=line, purpose=_GREEN_UNDER.get(cleared.arm.role, f"green under {cleared.arm.role}"))
+
+
+def _is_enough(result: ArmResult) -> bool:
+    """Tell whether an arm was green so often that chance does not explain it at the rate of the baseline."""
+    return not result.greens_needed
+
+
+def _more_greens(settings: AttributeSettings, results: tuple[ArmResult, ...]) -> NextCommand | None:
+    """Suggest more runs where those that were green exclude little; a target without cases has no other order."""
+    greens = sum(len(result.runs) for result in results if result.arm.role is Role.BASELINE)
+    if not 0 < greens < MOST_GREENS:
+        return None
+    line = settings.invocation.having(f"--repeat={MOST_GREENS}")
+    return NextCommand(line=line, purpose="more runs exclude rarer faults")
 
 
 def _other_order(settings: AttributeSettings, framework: Framework) -> NextCommand:
@@ -141,14 +156,27 @@ def next_of_bisect(settings: BisectSettings, report: BisectReport) -> NextComman
 
 
 def next_of_orders(settings: OrdersSettings, report: OrdersReport) -> NextCommand | None:
-    """Return what to type after a survey of orders: bisect the one with the shortest prefix, else the first red one."""
+    """Return what to type after a survey of orders: bisect the one with the shortest prefix, else the first red one.
+
+    Where none is red, and they exclude little, there are more orders.
+    """
     reds = [one.order for one in report.orders if one.run is not None and one.run.reading.reading is Reading.RED]
     if not reds:
-        return None
+        return _more_orders(settings, report)
     order = reds[0] if report.shortest is None else report.shortest.order
     seed = () if order.seed is None else (f"--seed={order.seed}",)
     line = settings.bisect_alike.having(f"--order={order.kind}", *seed)
     return NextCommand(line=line, purpose="which cases it takes, and what the arms say")
+
+
+def _more_orders(settings: OrdersSettings, report: OrdersReport) -> NextCommand | None:
+    """Suggest seeds that were not asked for; of a single case there is one order."""
+    ran = [one.run.outcome.selected or 0 for one in report.orders if one.run is not None]
+    if report.excluded is None or len(ran) >= MOST_GREENS or max(ran, default=0) <= 1:
+        return None
+    last = max((order.seed or 0 for order in settings.orders), default=0)
+    line = settings.invocation.having("--orders=none", f"--seeds={last + 1}..{last + MOST_GREENS}")
+    return NextCommand(line=line, purpose="more orders exclude rarer faults")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pooldiag.census.files.format import Declared, Tensor
 from pooldiag.census.layouts import LAYOUTS
 from pooldiag.census.printed_lines import parse_census_line
+from pooldiag.diagnose.empty_runs import EmptyRun
 from pooldiag.errors import PooldiagError
 from pooldiag.model.arms import AllocatorProfile, PoolCounter
 from pooldiag.model.cases import Selection
@@ -52,15 +53,21 @@ class TextFacts:
     marks: dict[str, None] = field(default_factory=dict)
     no_space: str | None = None
     banners: set[str] = field(default_factory=set)
+    empty: EmptyRun = field(default_factory=EmptyRun)
 
 
 def scan(
-    lines: Iterable[bytes], counters: tuple[PoolCounter, ...], facts: TextFacts, *, banners: Iterable[str] = ()
+    lines: Iterable[bytes],
+    counters: tuple[PoolCounter, ...],
+    facts: TextFacts,
+    *,
+    banners: Iterable[str] = (),
+    runners: bool = False,
 ) -> None:
     """Read the lines of one stream into `facts`.
 
     A counter printed more than once (by each of several pools) is summed; of two census lines of one name
-    the last counts.
+    the last counts. With `runners` other test runners may have written here.
     """
     patterns = [(counter.name, re.compile(counter.pattern.encode())) for counter in counters]
     awaited = [(banner, re.compile(banner.encode())) for banner in banners]
@@ -76,14 +83,16 @@ def scan(
             facts.marks[_VARYING.sub("…", mark[0].decode(errors="backslashreplace").strip())] = None
         if facts.no_space is None and _NO_SPACE in line:
             facts.no_space = line.decode(errors="backslashreplace").strip()
+        if runners:
+            facts.empty.see(line)
 
 
-def read_text(completed: Completed, profile: AllocatorProfile, files: Files) -> TextFacts:
+def read_text(completed: Completed, profile: AllocatorProfile, files: Files, *, runners: bool = False) -> TextFacts:
     """Read what a process wrote to stdout and stderr."""
     facts = TextFacts()
     banners = {arm.banner.pattern for arm in profile.arms if arm.banner is not None}
     for stream in (completed.stdout, completed.stderr):
-        scan(files.lines(stream), profile.counters, facts, banners=banners)
+        scan(files.lines(stream), profile.counters, facts, banners=banners, runners=runners)
     return facts
 
 

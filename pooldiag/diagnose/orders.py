@@ -12,6 +12,7 @@ from pooldiag.diagnose.runner import Runner
 from pooldiag.diagnose.sessions import Diagnosis
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError
+from pooldiag.model.attributions import ExcludedRate
 from pooldiag.model.bisections import BothEnds, OrderResult, OrdersReport, ShortestPrefix, Tried
 from pooldiag.model.cases import Case, Order, OrderKind
 from pooldiag.model.events import OrderStarted
@@ -19,6 +20,7 @@ from pooldiag.model.outcomes import CaseStatus
 from pooldiag.model.readings import Reading
 from pooldiag.model.reports import Run
 from pooldiag.model.settings import OrdersSettings
+from pooldiag.rates import excluded_by
 from pooldiag.reduce.prefix import boundary
 from pooldiag.reduce.probe import Counts, ProbeVoidError
 
@@ -101,6 +103,9 @@ class _OrdersSurvey(Diagnosis[OrdersReport]):
                 continue
             arm, record = self._common.arms[0], self._record
             self._run_order(Prober(runner=runner, lister=lister, suite=suite, arm=arm, save=self._save, record=record))
+        ran = [result.run for result in self._results if result.run is not None]
+        if all(run.reading.reading is Reading.GREEN for run in ran):
+            self._block_when_nothing_asserted(ran)
         self._look_again()
         if self._settings.prefix:
             self._shorten()
@@ -210,10 +215,16 @@ class _OrdersSurvey(Diagnosis[OrdersReport]):
             orders=tuple(self._results),
             shortest=self._shortest,
             by_accident=self._is_green_by_accident(),
+            excluded=None if blocked else self._excluded(),
             runs=len(self._record.probed),
             cases_run=self._record.cases_run,
         )
         return report if partial else replace(report, next=next_of_orders(self._settings, report))
+
+    def _excluded(self) -> ExcludedRate | None:
+        """Return what the green orders exclude; None where one is red, and where none says anything."""
+        readings = [result.run.reading.reading for result in self._results if result.run is not None]
+        return None if Reading.RED in readings else excluded_by(readings.count(Reading.GREEN))
 
     def _is_green_by_accident(self) -> bool:
         """Tell whether the order that everybody runs is green, and another one is not."""

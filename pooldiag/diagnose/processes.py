@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pooldiag.attribution.signatures import signatures
-from pooldiag.diagnose.observations import merge, process_notes, read_text, take_outputs, with_lengths
+from pooldiag.attribution.signatures import ending_signal, signatures
+from pooldiag.diagnose.observations import TextFacts, merge, process_notes, read_text, take_outputs, with_lengths
 from pooldiag.diagnose.run_memory import RunBegun, lost
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, InterruptedRunError, RunLostError
@@ -93,7 +93,7 @@ class Processes:
             self._request(begun, selection, report), on_report=on_report, enough=lambda: plan.until in ended
         )
         completed = run_or_lose(request, ports)
-        text = read_text(completed, self._settings.profile, ports.files)
+        text = read_text(completed, self._settings.profile, ports.files, runners=framework.holds_runners)
         found = take_outputs(folder / "out", self._settings.outputs, ports.files)
         outcome = Outcome(
             run=begun.run,
@@ -103,21 +103,23 @@ class Processes:
             report=reader.result(),
             outputs=with_lengths(found, self._longest_output),
             outputs_due=plan.outputs_due and plan.arm.isolation is Isolation.TOGETHER,
-            printed=tuple(text.printed.values()),
+            printed=tuple(text.printed.values()) if self._settings.printed_census else (),
             counters=text.counters,
             banners=frozenset(text.banners),
             text_marks=tuple(text.marks),
             notes=tuple(process_notes(completed)),
         )
-        return replace(outcome, found_silent=tuple(self._silences(outcome, text.no_space, reader.problem())))
+        return replace(outcome, found_silent=tuple(self._silences(outcome, text, reader.problem())))
 
-    def _silences(self, outcome: Outcome, no_space: str | None, problem: str | None) -> Iterator[Silence]:
+    def _silences(self, outcome: Outcome, text: TextFacts, problem: str | None) -> Iterator[Silence]:
         arm, completed, disk = outcome.arm, outcome.completed, self._tools.ports.disk
         # The words alone are nothing: a test of an error path prints them, and passes.
-        if no_space is not None and (signatures(outcome) or disk.full() or disk.shortage()):
-            yield Silence(kind=SilenceKind.SPACE, text=f"the disk was full: {no_space}")
+        if text.no_space is not None and (signatures(outcome) or disk.full() or disk.shortage()):
+            yield Silence(kind=SilenceKind.SPACE, text=f"the disk was full: {text.no_space}")
         if problem is not None:
             yield Silence(kind=SilenceKind.UNASKED, text=problem)
+        if text.empty.reason is not None and completed.ending is Ending.EXITED and ending_signal(completed) is None:
+            yield Silence(kind=SilenceKind.EMPTY, text=text.empty.reason)
         guessed = self._settings.timeout_seconds is None and self._longest_green_seconds > 0
         if completed.ending is Ending.TIMED_OUT and arm.role is not Role.BASELINE and guessed:
             # The limit grew from faster runs: an arm may be slow, and need not hang.

@@ -63,7 +63,7 @@ class RunMemory:
             fingerprint,
             (settings.target.path, settings.target.arguments, settings.target.directory, tools.framework.name),
             (tools.facts.removed, tools.facts.surroundings, settings.before, settings.outputs),
-            settings.timeout_seconds,
+            (settings.timeout_seconds, settings.printed_census),
         )
         self._asked_before: Counter[str] = Counter()
         self.recalled: set[str] = set()  # runs that an earlier, interrupted diagnosis finished

@@ -4,11 +4,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
+from pooldiag.attribution.greens import asserts_nothing
 from pooldiag.diagnose.notes import removed_fills
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, InterruptedRunError
 from pooldiag.model.events import Reported
-from pooldiag.model.reports import Blockage, DiskReport, RunReport, Session, TargetReport
+from pooldiag.model.reports import Blockage, DiskReport, Run, RunReport, Session, TargetReport
 from pooldiag.model.settings import AttributeSettings, CommandLine
 
 _R = TypeVar("_R", bound=RunReport)
@@ -63,6 +64,13 @@ class Diagnosis(ABC, Generic[_R]):
         report = self.report(partial=True)
         self._tools.ports.progress.notice(Reported(report=report))
         self._keep(report)
+
+    def _block_when_nothing_asserted(self, runs: Iterable[Run]) -> None:
+        """Stop where every case that ran passed without an assertion, and the framework would have counted one."""
+        if self._tools.framework.counts_assertions and asserts_nothing([run.outcome for run in runs]):
+            raise BlockedError(
+                "nothing was asserted", hint="every case that ran passed without an assertion: let them check something"
+            )
 
     def _seconds(self) -> float:
         return self._tools.ports.clock.monotonic() - self._began

@@ -63,6 +63,8 @@ class Framework(Protocol):
     # Whether a selection may hold its cases in any order. If so, it is not asked to order or confirm anything.
     # What it lists is then to be `arranged`; its reader notices when a run was not as asked for.
     any_order: bool = False
+    counts_assertions: bool = False  # whether it tells how many each case made: then none is 0, not unknown
+    holds_runners: bool = False  # whether other test runners may be inside of it, that say themselves that nothing ran
     report_name: str = "report.txt"  # of the file in a run's folder that it reports into
     plain_orders: tuple[Order, ...] = (Order(),)  # those that take no seed and may differ from each other
 

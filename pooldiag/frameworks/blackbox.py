@@ -12,6 +12,7 @@ class Blackbox(Framework):
     name = "blackbox"
     markers = ()
     lists_cases = False
+    holds_runners = True
 
     def run_arguments(self, selection: Selection | None, order: Order, report: Path | None) -> tuple[str, ...]:
         """Return no arguments."""

@@ -65,6 +65,7 @@ class Doctest(Framework):
 
     name = "doctest"
     markers = (b"dt-test-case=",)
+    counts_assertions = True
     report_name = "report.xml"
     plain_orders = tuple(Order(kind=kind) for kind in (OrderKind.FILE, OrderKind.NAME, OrderKind.SUITE))
 

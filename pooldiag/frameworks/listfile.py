@@ -43,6 +43,8 @@ class ListFile(Framework):
     name = "listfile"
     markers = (b"--run-cases",)
     any_order = True
+    counts_assertions = True
+    holds_runners = True
     plain_orders = (Order(), Order(kind=OrderKind.NAME))
 
     def own_flag_hint(self, argument: str) -> str | None:

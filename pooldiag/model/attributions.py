@@ -103,6 +103,15 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExcludedRate:
+    """What green runs exclude: a fault that shows in a larger share of such runs than `rate`, this sure, by `runs`."""
+
+    rate: float
+    confidence: float
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
     """A mechanism that the runs leave open."""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pooldiag.model.arms import Arm
-from pooldiag.model.attributions import Status
+from pooldiag.model.attributions import ExcludedRate, Status
 from pooldiag.model.cases import Order
 from pooldiag.model.readings import Reading, Sight, Signature
 from pooldiag.model.reports import AttributeReport, NextCommand, Run, RunReport, Session
@@ -88,6 +88,7 @@ class Confirmation:
     arm: Arm
     run: Run
     sight: Sight
+    greens_needed: int | None = None  # how many more greens until chance does not explain them; None: not green
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +119,7 @@ class BisectReport(RunReport):
     status: BisectStatus
     found: Found = Found()
     reason: str | None = None  # what is not established, and why
+    excluded: ExcludedRate | None = None  # by runs of the whole order that are green; None where something is red
     runs: int = 0  # of the search, baselines and proofs included
     recalled: int = 0  # of these runs, taken from an earlier, interrupted bisection
     speculative: int = 0  # runs ahead, beside others, that turned out not to be needed
@@ -181,6 +183,7 @@ class OrdersReport(RunReport):
     orders: tuple[OrderResult, ...] = ()
     shortest: ShortestPrefix | None = None  # the shortest red prefix over all orders
     by_accident: bool = False  # file order is green, another order is red
+    excluded: ExcludedRate | None = None  # by orders that are green; None where one is red
     runs: int = 0
     cases_run: int = 0
     next: NextCommand | None = None

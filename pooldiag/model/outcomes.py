@@ -73,6 +73,7 @@ class SilenceKind(Enum):
     SPACE = "space"  # the disk or the memory ran out
     CHANGED = "changed"  # the target or a file that it needs is not what it was
     UNASKED = "unasked"  # the target ran something else than it was asked for
+    EMPTY = "empty"  # a test runner inside the target says that no test ran
     SLOW = "slow"  # it was cut by a limit that grew from faster runs
     NOT_RUN = "not run"  # it never began, or did not come to an end of its own
 

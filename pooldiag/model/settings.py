@@ -86,6 +86,7 @@ class AttributeSettings:
     max_runs: int = DEFAULT_MAX_RUNS
     budget_seconds: float | None = None
     outputs: tuple[OutputSpec, ...] = ()
+    printed_census: bool = True  # whether census lines that the target prints are read
     requires: tuple[Path, ...] = ()
     before: tuple[str, ...] = ()
     fresh_check: tuple[str, ...] = ()

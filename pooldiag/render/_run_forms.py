@@ -232,11 +232,6 @@ def _head(name: str) -> Mapping[str, str | None]:
     return {"schema": SCHEMA, "command": name, "partial": None}
 
 
-def _leaves_open(row: Mechanism) -> tuple[str, ...]:
-    """Return all that stays open: a reader is not to know which of it a bisection answers."""
-    return (*row.open_to_bisection, *row.leaves_open)
-
-
 _FORMS: Forms = {
     AttributeReport: DocumentForm(
         head=_head("attribute"),
@@ -252,10 +247,6 @@ _FORMS: Forms = {
         without=("proof", "banner", "shared", "source", "confidence", "caveat", "one_sided", "late"),
     ),
     Environment: DocumentForm(made={"set": variables}),
-    Mechanism: DocumentForm(
-        made={"leaves_open": _leaves_open},
-        without=("unless", "alternative", "needs", "predictions", "open_to_bisection"),
-    ),
     Witness: DocumentForm(names={"speaks_for": "for", "speaks_against": "against"}),
     RunFacts: DocumentForm(without=("run", "sight"), made={"counts": _run_counts}, flat={"counts": RunCounts}),
     RunCounts: DocumentForm(flat={"reading": RunReading}),

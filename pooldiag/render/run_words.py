@@ -3,9 +3,11 @@
 All of it is plain text that may hold outside text as it came: a format makes it safe.
 """
 
+import math
 from collections.abc import Hashable, Iterable, Iterator
 from typing import TypeVar
 
+from pooldiag.model.attributions import ExcludedRate
 from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import COLOURS, Reading, Sight, StepKind
 from pooldiag.model.reports import ArmResult, Blockage, Run, RunReport, Session, TargetReport
@@ -44,9 +46,28 @@ def vacuous_passes(run: Run | None) -> tuple[str, ...]:
     return (f"But {len(names)}{of} cases passed without an assertion: {shortened(names, NAMES_SHOWN)}.",)
 
 
-def measured(run: Run | None) -> str:
-    """Say what a run counted, in front of what it shows."""
-    return "" if run is None else f"{denominators(run.outcome)}, "
+def excluded(found: ExcludedRate | None, runs: int | None = None) -> tuple[str, ...]:
+    """Say what green runs exclude; how many they are, where `runs`, which were said, are others."""
+    if found is None:
+        return ()
+    share = 100 * found.rate
+    rounded = math.ceil(share) if share >= 1 else math.ceil(10 * share) / 10  # up: no less is excluded than is said
+    of = "" if runs is None or found.runs == runs else f", by {count(found.runs, 'run')} of the baseline"
+    sure = f"({100 * found.confidence:.0f} %{of})"
+    return (f"A fault that shows in more than {rounded:g} % of the runs is excluded {sure}.",)
+
+
+def green(run: Run | None, nothing_red: str) -> tuple[str, tuple[str, ...]]:
+    """Return the title of a green report and its first lines: what a run counted, and in how many nothing was red.
+
+    Where no framework tells of cases, the exit code is all that is known.
+    """
+    if run is None:
+        return f"Green: {nothing_red}", ()
+    if run.outcome.selection is None:
+        title = f"Green: {denominators(run.outcome)}; whether any test ran is not known"
+        return title, (f"{capital(nothing_red)}.",)
+    return f"Green: {denominators(run.outcome)}, {nothing_red}", ()
 
 
 def result(arm: ArmResult) -> str:

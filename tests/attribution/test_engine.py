@@ -1,5 +1,6 @@
 """The sequential engine on simulated targets: right, at a bounded cost, and never sure without reason."""
 
+from dataclasses import replace
 from random import Random
 from statistics import median
 
@@ -139,6 +140,24 @@ def test_the_baseline_comes_first_and_twice_and_a_green_one_is_asked_what_the_po
         reason=StopReason.GREEN
     )
     assert said(baseline="GG", bypass="G", poison_n="G").status is Status.GREEN
+
+
+def test_a_green_baseline_that_costs_nothing_runs_on_before_any_arm_and_a_red_one_does_not() -> None:
+    quick, slow = Spent(baseline_seconds=0.9), Spent(baseline_seconds=1.0)
+    assert next_step(seen(baseline="G" * 29), StopRule(), quick) is Role.BASELINE
+    assert next_step(seen(baseline="G" * 30), StopRule(), quick) is Role.BYPASS
+    assert next_step(seen(baseline="GG"), StopRule(), slow) is Role.BYPASS
+    assert next_step(seen(baseline="GR"), StopRule(), quick) is not Role.BASELINE
+    assert next_step(seen(baseline="GG"), StopRule(repeat=2), quick) is Role.BYPASS
+    assert next_step(seen(baseline="GG"), StopRule(max_runs=2), replace(quick, runs=2)) == Stop(
+        reason=StopReason.RUNS, said=(2,)
+    )
+    assert said(baseline="GG", bypass="G", poison_n="G").status is Status.GREEN
+
+
+def test_many_green_baselines_do_not_end_the_question_about_a_red_that_the_pool_hides() -> None:
+    known = seen(baseline="G" * 30, bypass="R", poison_n="R")
+    assert isinstance(next_step(known, StopRule(), Spent(runs=32, baseline_seconds=0.1)), Role)
 
 
 def test_a_red_of_an_arm_that_is_no_evidence_is_not_green() -> None:

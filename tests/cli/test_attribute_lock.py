@@ -75,9 +75,10 @@ def test_behind_six_shells_that_take_turns_at_most_six_holds_pass_before_ours(
 ) -> None:
     log = tmp_path / "log"
     first = hold_lock(lock)
+    words = (f"--lock={lock}", f"--before=sh -c 'echo ours >> {log}'")
     with shells_that_take_turns(6, lock, log):
         wait_until(lambda: waiters(lock) == 6, "six shells wait")
-        waiting = start("--json", f"--lock={lock}", f"--before=sh -c 'echo ours >> {log}'", zoo / "vacuous")
+        waiting = start("--json", "--repeat=2", *words, zoo / "vacuous")
         wait_until(lambda: waiters(lock) == 7, "pooldiag waits as well")
         let_go(first)
         said = waiting.said

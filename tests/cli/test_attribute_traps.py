@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.command import arm, attribute, diagnose, diagnose_in_words, pooldiag
+from tests.cli.command import arm, attribute, bisect, diagnose, diagnose_in_words, pooldiag, survey
 
 
 @pytest.fixture
@@ -55,6 +55,20 @@ def test_cases_that_passed_with_zero_assertions_are_named(zoo: Path, tmp_path: P
     named = [note for note in report["notes"] if note.startswith("passed without one assertion")]
     assert len(named) == 5
     assert "5 of 7 cases passed without an assertion" in said.out
+
+
+def test_nothing_is_green_where_nothing_was_asserted(zoo: Path, tmp_path: Path) -> None:
+    silent = ("--case=empty body", "--case=only a *", "--case=empty subcases", zoo / "vacuous")
+    report, said = diagnose_in_words(*silent, cwd=tmp_path)
+    assert (report["status"], report["blocked_by"], said.code) == ("blocked", "nothing was asserted", 4)
+    assert report["excluded"] is None
+    assert said.out.startswith("Blocked: nothing was asserted\n")
+    found = bisect("--no-arms", *silent, cwd=tmp_path)
+    assert (found["status"], found["blocked_by"]) == ("blocked", "nothing was asserted")
+    orders = survey("--seeds=1..3", *silent, cwd=tmp_path)
+    assert orders["blocked_by"] == "nothing was asserted"
+    checks = ("--repeat=1", "--case=empty body", "--case=asserts", zoo / "vacuous")
+    assert diagnose(*checks, cwd=tmp_path)["status"] == "green"
 
 
 def test_a_crash_after_a_green_summary_is_red_outside_any_case(zoo: Path, tmp_path: Path) -> None:

@@ -27,6 +27,40 @@ def test_a_script_is_a_black_box_and_told_so(tmp_path: Path) -> None:
     assert [entry["role"] for entry in report["arms"]] == ["baseline", "fresh-state", "used-state", "placebo"]
 
 
+def test_a_black_box_that_ends_with_0_says_what_is_not_known_and_what_is_excluded(tmp_path: Path) -> None:
+    said = attribute("--repeat=4", script(tmp_path, "exit 0"), cwd=tmp_path)
+    assert said.code == 0
+    first, second, third, *_ = said.out.splitlines()
+    assert first == "Green: exit code 0; whether any test ran is not known"
+    assert second == "Nothing red in 4 runs."
+    assert third == "A fault that shows in more than 53 % of the runs is excluded (95 %)."
+    assert "Next (more runs exclude rarer faults):" in said.out
+    assert "--repeat=30" in said.out
+
+
+def test_a_script_around_a_runner_without_tests_is_void_and_one_with_tests_is_not(tmp_path: Path) -> None:
+    report = diagnose(script(tmp_path, "echo; echo 'Ran 0 tests in 0.000s' >&2; echo OK"), cwd=tmp_path)
+    assert (report["status"], report["blocked_by"]) == (
+        "blocked",
+        "no test ran: unittest says «Ran 0 tests in 0.000s»",
+    )
+    both = script(tmp_path, "echo 'running 0 tests'; echo 'running 2 tests'")
+    assert diagnose("--repeat=1", both, cwd=tmp_path)["status"] == "green"
+
+
+def test_census_lines_that_a_target_prints_can_be_left_out(tmp_path: Path) -> None:
+    target = script(tmp_path, "echo 'reference: n=4 nan=4 inf=0 zero=0'")
+    report = diagnose("--repeat=1", target, cwd=tmp_path)
+    assert report["signature"]["kind"] == "nan"
+    (note,) = (note for note in report["notes"] if "printed by the target" in note)
+    assert "--no-printed-census" in note
+    assert diagnose("--no-printed-census", "--repeat=1", target, cwd=tmp_path)["status"] == "green"
+    config = f"[target.quiet]\ncommand = '{target}'\nprinted_census = false\n"
+    (tmp_path / "pooldiag.toml").write_text(config)
+    assert diagnose("--repeat=1", "quiet", cwd=tmp_path)["status"] == "green"
+    assert diagnose("--printed-census", "--repeat=1", "quiet", cwd=tmp_path)["signature"] == report["signature"]
+
+
 def test_a_script_that_is_red_stays_unresolved_and_its_signal_is_read_through_the_shell(tmp_path: Path) -> None:
     report = diagnose(script(tmp_path, "sh -c 'kill -SEGV $$'"), cwd=tmp_path)
     assert report["status"] == "unresolved"
@@ -187,7 +221,8 @@ def test_a_dry_run_runs_nothing_and_needs_no_lock(typed: Callable[..., Said], tm
     said = typed("attribute", "--dry-run", f"--lock={tmp_path}/l", "--arm=bypass=A=1 -B", target, cwd=tmp_path)
     assert said.code == 0
     assert re.search(r"bypass +A=1 -B", said.out)
-    assert "The baseline runs 2x; what the runs show says which arm is next, 64 runs at most." in said.out
+    baselines = "The baseline runs 2x, up to 30x while it is green and quick"
+    assert f"{baselines}; what the runs show says which arm is next, 64 runs at most." in said.out
     again = typed("attribute", "--dry-run", "--repeat=3", target, cwd=tmp_path)
     assert "The baseline runs 3x; once something is red, so does every arm." in again.out
     assert {path.name for path in tmp_path.iterdir()} == {"target.sh"}

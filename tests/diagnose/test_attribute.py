@@ -9,9 +9,10 @@ from pooldiag.errors import UsageError
 from pooldiag.model.arms import Acted, AllocatorProfile, Arm, CounterRule, PoolCounter, Role
 from pooldiag.model.attributions import Status
 from pooldiag.model.cases import Order, OrderKind
-from pooldiag.model.readings import Reading, SignatureKind
+from pooldiag.model.readings import Reading, Sight, SignatureKind
 from pooldiag.model.reports import ArmResult, AttributeReport
 from pooldiag.model.settings import OutputSpec
+from pooldiag.rates import excluded_by
 from tests.played.commands import BASELINE, ISOLATE, OUTPUTS, attribute_in, switch
 from tests.played.framework import PlayedFramework
 from tests.played.suite import PlayedSuite, in_runs, name, names
@@ -73,6 +74,70 @@ def test_nothing_red_is_green_and_leads_to_another_order() -> None:
     assert (report.attribution.status, report.attribution.signature) == (Status.GREEN, None)
     assert report.next is not None
     assert "--order=rand --seed=1" in report.next.line
+
+
+def test_a_green_says_what_it_excludes_by_as_many_baselines_as_cost_nothing() -> None:
+    quick = diagnosed(PlayedSuite(cases=3, seconds=0.001))
+    assert (len(result(quick, Role.BASELINE).runs), quick.excluded) == (30, excluded_by(30))
+    slow = diagnosed(PlayedSuite(cases=3, seconds=5))
+    assert (len(result(slow, Role.BASELINE).runs), slow.excluded) == (2, excluded_by(2))
+    asked = diagnosed(PlayedSuite(cases=3), repeat=3)
+    assert (len(result(asked, Role.BASELINE).runs), asked.excluded) == (3, excluded_by(3))
+    assert diagnosed(pool()).excluded is None
+    assert diagnosed(PlayedSuite(cases=3, breaks=frozenset({"POOL_OFF"}))).excluded is None
+
+
+def test_what_is_run_before_a_run_is_part_of_what_a_baseline_costs() -> None:
+    suite = PlayedSuite(cases=1, seconds=0.06)  # a run takes 0.12 s, and what is run before it half of that
+    cheap = attribute_in(World(suite), arms=(BASELINE,))
+    dear = attribute_in(World(suite, commands={"touch": ""}), arms=(BASELINE,), before=("touch", "ready"))
+    assert len(result(cheap, Role.BASELINE).runs) > len(result(dear, Role.BASELINE).runs) > 2
+
+
+def test_a_flake_that_two_baselines_missed_is_found_by_more_of_them() -> None:
+    report = diagnosed(PlayedSuite(cases=3, setters="99", unlucky=in_runs(9)))
+    assert report.attribution.signature is not None
+    assert report.excluded is None
+
+
+def test_a_green_without_another_order_leads_to_more_runs_until_they_exclude_enough() -> None:
+    slow = diagnosed(PlayedSuite(cases=1, seconds=5))
+    assert slow.next is not None
+    assert "--repeat=30" in slow.next.line
+    assert diagnosed(PlayedSuite(cases=1, seconds=0.001)).next is None
+
+
+def test_a_line_is_said_to_be_green_under_an_arm_only_after_as_many_greens_as_the_rate_asks_for() -> None:
+    flaky = diagnosed(pool(unlucky=in_runs(1)), arms=(BASELINE, BYPASS), repeat=3)
+    bypass = result(flaky, Role.BYPASS)
+    assert set(bypass.sights) == {Sight.GREEN}
+    assert bypass.greens_needed
+    assert flaky.next is None
+    steady = diagnosed(pool())
+    assert steady.next is not None
+    assert steady.next.purpose == "green under bypass"
+
+
+def test_a_green_baseline_says_how_many_greens_it_lacks_beside_a_red_arm() -> None:
+    few = diagnosed(PlayedSuite(cases=3, seconds=5, breaks=frozenset({"POOL_OFF"}), unlucky=in_runs(1)), max_runs=4)
+    assert result(few, Role.BASELINE).greens_needed
+    many = diagnosed(PlayedSuite(cases=3, breaks=frozenset({"POOL_OFF"})))
+    assert result(many, Role.BASELINE).greens_needed == 0
+
+
+def test_nothing_is_green_where_nothing_was_asserted() -> None:
+    report = diagnosed(PlayedSuite(cases=3, vacuous="1,2,3"))
+    assert report.attribution.status is Status.BLOCKED
+    assert blocked_by(report) == "nothing was asserted"
+    assert diagnosed(PlayedSuite(cases=3, vacuous="1,3")).attribution.status is Status.GREEN
+    world = World(PlayedSuite(cases=3, vacuous="1,2,3"), framework=Uncounted())
+    assert attribute_in(world, arms=(BASELINE,)).attribution.status is Status.GREEN
+
+
+def test_cases_without_an_assertion_that_an_arm_turns_red_are_red() -> None:
+    report = diagnosed(PlayedSuite(cases=3, vacuous="1,2,3", how="crash", breaks=frozenset({"POOL_OFF"})))
+    assert report.attribution.status is not Status.BLOCKED
+    assert report.attribution.signature is not None
 
 
 @pytest.mark.parametrize(("seed", "other"), [(None, 2), (0, 2), (1, 2), (7, 8)])
@@ -247,6 +312,46 @@ class Deaf(PlayedFramework):
 
     def run_arguments(self, *_: object) -> tuple[str, ...]:
         return ("--order=file 0",)
+
+
+class Uncounted(PlayedFramework):
+    """A framework that does not say how many assertions a case made."""
+
+    counts_assertions = False
+
+
+class Holding(PlayedFramework):
+    """A framework of a script with other runners inside."""
+
+    holds_runners = True
+
+
+def test_a_runner_inside_the_target_that_ran_no_test_makes_the_run_void_with_its_words() -> None:
+    said = "Test project /home\nNo tests were found!!!\n"
+    report = attribute_in(World(PlayedSuite(cases=3), framework=Holding(), text=said))
+    assert blocked_by(report) == "no test ran: ctest says «No tests were found!!!»"
+    own = attribute_in(World(PlayedSuite(cases=3), text=said))
+    assert own.attribution.status is Status.GREEN
+    both = World(PlayedSuite(cases=3), framework=Holding(), text=f"{said}running 3 tests\n")
+    assert attribute_in(both).attribution.status is Status.GREEN
+
+
+def test_a_crash_is_red_whatever_a_runner_said_before_it() -> None:
+    suite = PlayedSuite(cases=3, crashes_at_end=True)
+    report = attribute_in(World(suite, framework=Holding(), text="No tests were found!!!\n"))
+    assert report.attribution.signature is not None
+
+
+def test_a_printed_nan_is_red_says_who_printed_it_and_can_be_left_out() -> None:
+    text = "info: reference: n=4 nan=4 inf=0 zero=0\n"
+    report = attribute_in(World(PlayedSuite(cases=3), text=text))
+    assert report.attribution.signature is not None
+    assert report.attribution.signature.kind is SignatureKind.NAN
+    (note,) = (note for note in report.session.notes if "printed by the target" in note)
+    assert note.startswith("NaN or infinity in reference: printed by the target; --no-printed-census")
+    without = attribute_in(World(PlayedSuite(cases=3), text=text), printed_census=False)
+    assert without.attribution.status is Status.GREEN
+    assert not any("printed" in note for note in without.session.notes)
 
 
 def test_a_target_that_does_not_list_is_a_black_box_and_cases_cannot_be_chosen() -> None:

@@ -1,5 +1,6 @@
 """`bisect` on suites of a known fault, in memory: the right cases, in few runs, whatever the victim does."""
 
+from dataclasses import replace
 from math import ceil, log2
 from typing import Any
 
@@ -11,6 +12,7 @@ from pooldiag.model.bisections import BisectReport, BisectStatus, NamedBy, Phase
 from pooldiag.model.readings import SignatureKind
 from pooldiag.model.runs import Ending
 from pooldiag.model.settings import OutputSpec
+from pooldiag.rates import excluded_by, greens_until
 from tests.played.commands import BASELINE, ISOLATE, OUTPUTS, bisect_in, switch
 from tests.played.suite import PlayedSuite, every_second, in_runs, name, names
 from tests.played.world import World
@@ -144,6 +146,34 @@ def test_nothing_red_is_green_and_leads_to_other_orders() -> None:
     assert (report.status, report.found.victim, report.found.prefix) == (GREEN, None, None)
     assert report.next is not None
     assert report.next.line.startswith("pooldiag orders ")
+
+
+def test_a_green_order_says_what_it_excludes() -> None:
+    assert searched(PlayedSuite()).excluded == excluded_by(2)
+    assert searched(PlayedSuite(), repeat=9).excluded == excluded_by(9)
+    assert searched(PlayedSuite(polluters="5")).excluded is None
+
+
+def test_an_order_that_asserts_nothing_is_not_green() -> None:
+    report = searched(PlayedSuite(cases=3, vacuous="1,2,3"))
+    assert (report.status, report.excluded) == (BisectStatus.BLOCKED, None)
+    assert report.session.blocked is not None
+    assert report.session.blocked.problem == "nothing was asserted"
+    assert searched(PlayedSuite(cases=3, vacuous="1,2")).status is GREEN
+
+
+def test_one_green_of_the_whole_order_is_too_few_where_the_red_comes_and_goes() -> None:
+    arms, known = (BASELINE, switch(Role.BYPASS, "POOL_OFF")), {"names": frozenset({"POOL_OFF"})}
+    suite = PlayedSuite(cases=8, polluters="3", cures=frozenset({"POOL_OFF"}))
+    draws = (replace(suite, unlucky=every_second(seed)) for seed in range(40))
+    flaky = (bisect_in(World(drawn, facts=known), arms=arms) for drawn in draws)
+    rates = ((one, one.attribution.arms[0].rate) for one in flaky if one.attribution is not None and one.confirmations)
+    report, rate = next((one, rate) for one, rate in rates if rate is not None and 0 < rate.red < rate.runs)
+    assert rate is not None
+    (confirmation,) = report.confirmations
+    assert confirmation.greens_needed == greens_until(rate.red / rate.runs, 0.01) - 1
+    (sure,) = bisect_in(World(suite, facts=known), arms=arms).confirmations
+    assert sure.greens_needed == 0 < confirmation.greens_needed
 
 
 def test_cases_after_the_victim_run_once_and_never_again() -> None:

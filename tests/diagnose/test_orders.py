@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 
 from pooldiag.errors import UsageError
+from pooldiag.model.attributions import Status
 from pooldiag.model.bisections import OrderResult, OrdersReport
 from pooldiag.model.cases import Order, OrderKind
 from pooldiag.model.readings import Reading
+from pooldiag.rates import excluded_by
 from tests.played.commands import orders_in, seeds
 from tests.played.suite import PlayedSuite, in_runs, name, names
 from tests.played.world import World
@@ -54,6 +56,27 @@ def test_the_same_list_runs_once() -> None:
     report = surveyed(PlayedSuite(), FILE, NAME, *seeds(0, 1))
     assert [result.same_as for result in report.orders] == [None, FILE, None, *seeds(0)]
     assert [reading(result) for result in report.orders] == [Reading.GREEN, None, Reading.GREEN, None]
+
+
+def test_green_orders_say_what_they_exclude_by_those_that_ran() -> None:
+    assert surveyed(PlayedSuite(), FILE, NAME, *seeds(2, 3)).excluded == excluded_by(3)  # two are the same list
+    assert surveyed(PlayedSuite(always="2"), FILE).excluded is None
+
+
+def test_green_orders_lead_to_more_of_them_until_they_exclude_enough() -> None:
+    few = surveyed(PlayedSuite(), FILE, *seeds(2, 3))
+    assert few.next is not None
+    assert "--orders=none --seeds=4..33" in few.next.line
+    assert surveyed(PlayedSuite(), *seeds(*range(2, 32))).next is None
+    assert surveyed(PlayedSuite(cases=1), FILE, *seeds(2, 3)).next is None
+
+
+def test_orders_in_which_nothing_is_asserted_are_not_green() -> None:
+    report = surveyed(PlayedSuite(cases=3, vacuous="1,2,3"), FILE, *seeds(2, 3))
+    assert (report.verdict, report.excluded) == (Status.BLOCKED, None)
+    assert report.session.blocked is not None
+    assert report.session.blocked.problem == "nothing was asserted"
+    assert surveyed(PlayedSuite(cases=3, vacuous="1,3"), FILE).verdict is Status.GREEN
 
 
 def test_a_red_in_no_case_is_told_and_left_to_bisect() -> None:

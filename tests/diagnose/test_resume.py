@@ -133,6 +133,11 @@ def test_a_run_under_another_limit_is_another_run() -> None:
     assert (report.status, report.recalled, report.found.polluters) == (BisectStatus.FOUND, 0, names(2))
 
 
+def test_a_run_whose_printed_lines_are_not_read_is_another_run() -> None:
+    assert continued(killed("finished", 4), printed_census=False).recalled == 0
+    assert continued(killed("finished", 4)).recalled == 4
+
+
 def test_a_case_that_took_the_machine_down_is_known_afterwards() -> None:
     world = killed("began", 1, world=World(PlayedSuite(cases=6, polluters="2", victim=5, how="hang")))
     world.memo.boot += 1

@@ -18,6 +18,7 @@ class PlayedFramework(Framework):
 
     name = "played"
     markers = ()
+    counts_assertions = True
     plain_orders = tuple(Order(kind=kind) for kind in (OrderKind.FILE, OrderKind.NAME, OrderKind.SUITE))
 
     def seeds(self) -> Iterator[int]:

@@ -11,6 +11,7 @@ from pooldiag.model.attributions import (
     ArmsAnswer,
     Attribution,
     Candidate,
+    ExcludedRate,
     Mechanism,
     Prediction,
     Rate,
@@ -536,7 +537,8 @@ def all_green(*, assertions: int = 6176) -> AttributeReport:
         arm_result(Role.EXACT, ""),
     )
     whole = report(Attribution(signature=None, status=Status.GREEN), *arms)
-    return replace(whole, next=NextCommand(line=OTHER_ORDER, purpose="another order may be red"))
+    excluded = ExcludedRate(rate=0.7764, confidence=0.95, runs=2)
+    return replace(whole, excluded=excluded, next=NextCommand(line=OTHER_ORDER, purpose="another order may be red"))
 
 
 def vacuous() -> AttributeReport:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pooldiag.model.arms import Role
+from pooldiag.model.attributions import ExcludedRate
 from pooldiag.model.bisections import (
     BisectReport,
     BisectStatus,
@@ -277,6 +278,7 @@ def all_green() -> BisectReport:
     line = "pooldiag orders --seeds=1..20 build/keyed/test_forward"
     return replace(
         whole,
+        excluded=ExcludedRate(rate=0.7764, confidence=0.95, runs=2),
         runs=2,
         cases_run=26,
         whole=green("01", Role.BASELINE),
@@ -437,6 +439,7 @@ def green_orders() -> OrdersReport:
     named = (Order(), Order(kind=OrderKind.NAME), seed(1), seed(2), seed(3))
     return changed(
         orders_base(*(OrderResult(order=order, run=run) for order, run in zip(named, runs, strict=True))),
+        excluded=ExcludedRate(rate=0.4507, confidence=0.95, runs=5),
         cases_run=65,
         lock=None,
     )

@@ -132,6 +132,15 @@ def test_a_run_of_the_whole_order_that_says_nothing_is_no_green() -> None:
     assert re.search(r"\n  bypass +new red +13/13", shown(replace(report, confirmations=(new,))))
 
 
+def test_one_green_of_the_whole_order_is_not_said_where_chance_explains_it() -> None:
+    report = BISECTIONS["bisect-found"]
+    sure, chance = report.confirmations
+    few = in_one_line(shown(replace(report, confirmations=(sure, replace(chance, greens_needed=6)))))
+    assert "green under bypass, 13/13 cases, 552 assertions; one green run under per-case is too few at this" in few
+    none = in_one_line(shown(replace(report, confirmations=(replace(chance, greens_needed=6),))))
+    assert "On the whole order one green run under per-case is too few at this rate." in none
+
+
 def test_a_missing_command_is_said_to_be_missing() -> None:
     report = replace(BISECTIONS["bisect-found"], green_command=None, reproducer=None)
     assert "No command line is known that shows it red." in shown(report)

@@ -319,6 +319,13 @@ def test_a_bisection_tells_what_carries_it() -> None:
     assert probed[3] == {"run": "04-search", "phase": "search", "cases": 2, "reading": "red"}
 
 
+@pytest.mark.parametrize(("name", "runs"), [("green", 2), ("bisect-green", 2), ("orders-green", 5)])
+def test_a_green_has_the_rate_that_it_excludes(name: str, runs: int) -> None:
+    excluded = rendered(EVERY[name])["excluded"]
+    assert (excluded["confidence"], excluded["runs"]) == (0.95, runs)
+    assert (1 - excluded["rate"]) ** runs == pytest.approx(0.05, rel=1e-3)
+
+
 def test_a_bisection_holds_the_whole_report_of_the_arms() -> None:
     whole = BISECTIONS["bisect-found"]
     assert whole.attribution is not None

@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 from pooldiag.model.arms import Acted, ProfilesReport, Role
-from pooldiag.model.attributions import Attribution, Candidate, Rate, SeenRole, Status, UnaskedRole, WitnessKind
+from pooldiag.model.attributions import (Attribution, Candidate, ExcludedRate, Rate, SeenRole, Status, UnaskedRole, WitnessKind)
 from pooldiag.model.bisections import BisectReport, OrdersReport
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import AttributeReport, NextCommand
@@ -319,13 +319,30 @@ def test_an_arm_with_another_red_is_not_said_to_show_what_the_pool_hides() -> No
     assert text.startswith("Green as it is, red under poison-n, established")
 
 
+def test_a_baseline_that_is_green_too_seldom_is_not_said_to_be_green() -> None:
+    report = SAMPLES["hidden"]
+    few = replace(report.arms[0], greens_needed=5)
+    text = shown(replace(report, arms=(few, *report.arms[1:])))
+    assert text.startswith("Red under bypass and poison-n, not in 2 runs as it is, established")
+
+
+@pytest.mark.parametrize(
+    ("rate", "said"),
+    [(0.7764, "78 %"), (0.095034, "10 %"), (0.0733, "8 %"), (0.05, "5 %"), (0.00998, "1 %"), (0.00299, "0.3 %")],
+)
+def test_no_more_is_said_to_be_excluded_than_is(rate: float, said: str) -> None:
+    excluded = ExcludedRate(rate=rate, confidence=0.95, runs=30)
+    text = in_one_line(shown(replace(SAMPLES["green"], excluded=excluded)))
+    assert f"in more than {said} of the runs is excluded (95 %, by 30 runs of the baseline)." in text
+
+
 def test_a_black_box_is_told_by_how_it_ended() -> None:
     report = SAMPLES["green"]
     run = report.arms[0].runs[0]
     box = replace(run, outcome=replace(run.outcome, selection=None))
     arm = replace(report.arms[0], runs=(box,), shown=box, sights=(Sight.GREEN,))
     text = shown(replace(report, arms=(arm,)))
-    assert text.startswith("Green: exit code 0, nothing red in 1 run\n")
+    assert text.startswith("Green: exit code 0; whether any test ran is not known\nNothing red in 1 run.\n")
     assert re.search("^baseline +green +0/1 +- +- ", text, re.MULTILINE)
 
 

@@ -174,6 +174,7 @@ def _settings(said: Options, target: Target, profile: AllocatorProfile, invocati
         max_runs=said.max_runs or DEFAULT_MAX_RUNS,
         budget_seconds=said.budget,
         outputs=tuple(map(_known_type, said.outputs)),
+        printed_census=said.printed_census is not False,
         requires=said.requires,
         before=said.before or (),
         fresh_check=said.fresh_check or (),

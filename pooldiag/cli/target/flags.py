@@ -55,7 +55,7 @@ ONE_ORDER = panel(WHAT, "order", "seed")
 PROFILE = panel(ARMS, "profile")
 SWITCHES = (*PROFILE, *panel(ARMS, "arm", "stats", "counter", "arms"))
 ALL_RUNS = (
-    *panel("What is read", "outputs", "requires", "fresh_check"),
+    *panel("What is read", "outputs", "printed_census", "requires", "fresh_check"),
     *panel("Bounds", "timeout", "grace", "lock", "no_lock", "lock_wait", "disk_floor", "memory_floor", "need"),
     *panel("What is shown", "config", "format", "json", "dry_run", "quiet"),
 )

@@ -109,11 +109,13 @@ def answer(report: AttributeReport) -> Answer:
 def _green(report: AttributeReport) -> Answer:
     baseline = baseline_of(report)
     shown = None if baseline is None else baseline.shown
-    runs = count(len(runs_of(report)), "run")
+    runs = len(runs_of(report))
+    excluded = words.excluded(report.excluded, runs)
     if report.session.partial:  # it has asked too little to be called green
-        return Answer(tone=Tone.OPEN, title=f"Nothing red so far, in {runs}", lines=words.vacuous_passes(shown))
-    title = f"Green: {words.measured(shown)}nothing red in {runs}"
-    return Answer(tone=Tone.GREEN, title=title, lines=words.vacuous_passes(shown))
+        lines = (*excluded, *words.vacuous_passes(shown))
+        return Answer(tone=Tone.OPEN, title=f"Nothing red so far, in {count(runs, 'run')}", lines=lines)
+    title, lines = words.green(shown, f"nothing red in {count(runs, 'run')}")
+    return Answer(tone=Tone.GREEN, title=title, lines=(*lines, *excluded, *words.vacuous_passes(shown)))
 
 
 def _established(report: AttributeReport) -> Answer:
@@ -207,7 +209,12 @@ def _either(titles: list[str]) -> str:
 def _red(report: AttributeReport) -> str:
     """Say where it is red: a fault that the pool hides is not red in the baseline."""
     reds = [str(arm.arm.role) for arm in report.arms if Sight.SAME_RED in arm.sights]
-    return "Red" if is_red(report) or not reds else f"Green as it is, red under {listed(reds)}"
+    if is_red(report) or not reds:
+        return "Red"
+    baseline = baseline_of(report)
+    if baseline is not None and baseline.greens_needed:  # chance may be why it is green
+        return f"Red under {listed(reds)}, not in {count(len(baseline.runs), 'run')} as it is"
+    return f"Green as it is, red under {listed(reds)}"
 
 
 def _flaky(report: AttributeReport) -> str:

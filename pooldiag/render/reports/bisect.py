@@ -139,9 +139,10 @@ def _answer(report: BisectReport) -> Answer:
 
 def _green(report: BisectReport) -> Answer:
     victim = "" if report.found.victim is None else f"; {report.found.victim} is green, too"
-    title = f"Green: {words.measured(report.whole)}nothing red in {count(report.runs, 'run')}{victim}"
+    title, lines = words.green(report.whole, f"nothing red in {count(report.runs, 'run')}{victim}")
     reason = () if report.reason is None else (capital(words.sentence(report.reason)),)
-    return Answer(tone=Tone.GREEN, title=title, lines=(*reason, *words.vacuous_passes(report.whole)))
+    excluded = words.excluded(report.excluded, report.runs)
+    return Answer(tone=Tone.GREEN, title=title, lines=(*lines, *reason, *excluded, *words.vacuous_passes(report.whole)))
 
 
 def _unresolved(report: BisectReport) -> Answer:
@@ -207,13 +208,20 @@ def _attributed(report: BisectReport) -> Iterator[str]:
 
 
 def _confirmed(report: BisectReport) -> str:
-    """Say under which arms the whole order is green, and under which it is not although the minimal set was."""
-    greens = [one for one in report.confirmations if one.sight is Sight.GREEN]
+    """Say under which arms the whole order is green, and under which it is not although the minimal set was.
+
+    One green run is none at a rate at which chance explains it.
+    """
+    all_greens = [one for one in report.confirmations if one.sight is Sight.GREEN]
+    greens = [one for one in all_greens if not one.greens_needed]
+    few = listed(str(one.arm.role) for one in all_greens if one.greens_needed)
     counts = {words.denominators(one.run.outcome) for one in greens}
     measured = f", {counts.pop()}" if len(counts) == 1 else ", with counts that differ"
     others = tuple(str(one.arm.role) for one in report.confirmations if one.sight is not Sight.GREEN)
     green = f"green under {listed(str(one.arm.role) for one in greens)}{measured}" if greens else ""
-    return "; ".join(part for part in (green, f"not green under {listed(others)}" if others else "") if part)
+    by_chance = f"one green run under {few} is too few at this rate" if few else ""
+    parts = (green, by_chance, f"not green under {listed(others)}" if others else "")
+    return "; ".join(part for part in parts if part)
 
 
 def _doubt(report: BisectReport) -> Iterator[str]:

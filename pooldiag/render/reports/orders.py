@@ -78,7 +78,7 @@ def _answer(report: OrdersReport) -> Answer:
         return words.blocked(report.runs, report.session.blocked)
     of, red, void = len(report.orders), len(_reading(report, Reading.RED)), len(_reading(report, Reading.VOID))
     silent = (f"{void}/{of} orders say nothing.",) if void else ()
-    lines = (*_shortest(report), *silent, *_vacuous(report))
+    lines = (*_shortest(report), *silent, *words.excluded(report.excluded), *_vacuous(report))
     if report.by_accident:
         title = f"Green by accident of order: file order is green, {red}/{of} orders are red"
         return Answer(tone=Tone.RED, title=title, lines=lines)

@@ -133,7 +133,7 @@ def _profile(said: Options, marks: frozenset[bytes]) -> AllocatorProfile:
     wanted = said.profile
     base = recognise_profile(marks) if wanted is None else _switched(registered(PROFILES, wanted, "--profile"))
     base = None if base is None else with_inherited(base, os.environ)
-    return custom_profile(base, said.arm, said.stats, said.counter)
+    return custom_profile(base, said.arm, said.stats, said.counter, said.property)
 
 
 def _switched(profile: AllocatorProfile) -> AllocatorProfile:

@@ -216,6 +216,7 @@ class _ArmRuns:
         return Spent(runs=len(self.runs), seconds=sum(run.seconds for run in self.runs), of_role=of_role)
 
     def evidence(self, signature: Signature | None) -> tuple[RoleEvidence, ...]:
+        """Return what the roles show; an arm that is inert before it ran is never asked."""
         red = bool(self.known())
         return tuple(
             RoleEvidence(
@@ -225,6 +226,7 @@ class _ArmRuns:
                 sights=tuple(_weighed(result.arm, seen, baseline_is_red=red) for seen in result.sights),
             )
             for result in self.results(signature)
+            if result.runs or result.acted is not Acted.INERT
         )
 
     def results(self, signature: Signature | None) -> tuple[ArmResult, ...]:
@@ -234,7 +236,7 @@ class _ArmRuns:
         runs = self.of(arm.role)
         sights = self._sights(runs, signature)
         canary, facts = self.canaries.get(arm.role), self.facts
-        beforehand = Beforehand(names=facts.names, searchable=facts.searchable, canary=canary)
+        beforehand = Beforehand(names=facts.names, searchable=facts.searchable, closed=facts.closed, canary=canary)
         state, why = acted(
             arm,
             [run.outcome for run in runs],

@@ -75,6 +75,16 @@ def test_an_arm_that_did_not_act_carries_no_verdict_and_says_why(
     assert reason in " ".join(said.out.split())
 
 
+def test_an_arm_whose_name_is_nowhere_in_a_closed_target_costs_no_process(zoo: Path, tmp_path: Path) -> None:
+    report = diagnose(zoo / "unread_switch", cwd=tmp_path)
+    assert [run["arm"] for run in report["runs"] if run["arm"] in {"bypass", "poison-n"}] == []
+    assert [arm(report, role)["runs"] for role in ("bypass", "poison-n")] == [0, 0]
+    assert arm(report, "exact")["runs"] > 0
+    again = diagnose(zoo / "unread_switch", cwd=tmp_path, LD_PRELOAD="libm.so.6")  # which may bring in anything
+    assert arm(again, "bypass")["acted"] in {"unproven", "inert"}
+    assert arm(again, "bypass")["runs"] > 0
+
+
 def test_a_suite_whose_number_of_assertions_varies_is_green_and_the_noise_is_told(zoo: Path, tmp_path: Path) -> None:
     report = diagnose(zoo / "varying_assertions", cwd=tmp_path)
     assert report["status"] == "green"

@@ -132,6 +132,7 @@ def _tools(
         machine=machine_report(),
         names=decided.names,
         searchable=decided.searchable,
+        closed=decided.closed,
         libraries=decided.libraries,
         removed=removed,
         surroundings=_digest(repr((__version__, inherited))),

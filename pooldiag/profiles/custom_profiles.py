@@ -18,6 +18,7 @@ from pooldiag.profiles.switches import (
     on_top_of,
     role_named,
 )
+from pooldiag.toml_tables import shown
 
 NO_PROFILE = AllocatorProfile(
     name="none", title="no known allocator", source="no profile's variables in the target, and no switch given"
@@ -47,7 +48,7 @@ def custom_profile(
     for text, (role, _) in zip(properties, given, strict=True):
         if role not in {arm.role for arm in switched.arms}:
             hint = f"name a switch, --arm '{role}=NAME=VALUE', or leave it out"
-            raise UsageError(f"property {text!r}: no switch plays the role {role} here", hint=hint)
+            raise UsageError(f"property {shown(text)}: no switch plays the role {role} here", hint=hint)
     if not given:
         return switched
     return replace(switched, arms=tuple(_knowing(arm, given) for arm in switched.arms))
@@ -84,7 +85,7 @@ def parse_arm(text: str) -> Arm:
 
 def parse_property(text: str) -> tuple[Role, ArmProperty]:
     """Read `ROLE.NAME=VALUE`."""
-    where = f"property {text!r}"
+    where = f"property {shown(text)}"
     place, separator, value = text.partition("=")
     role, dot, name = place.partition(".")
     if not (separator and dot):

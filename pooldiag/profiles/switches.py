@@ -9,6 +9,7 @@ from pooldiag.model.arm_properties import PROPERTIES
 from pooldiag.model.arms import SWITCHED_ROLES, AllocatorProfile, Arm, ArmProperty, Isolation, PoolCounter, Role
 from pooldiag.model.runs import Environment
 from pooldiag.model.words import nearest
+from pooldiag.toml_tables import shown
 
 HITS = "hits"
 """The counter of requests that a free list served."""
@@ -59,7 +60,8 @@ def checked_property(role: Role, name: str, value: str, *, source: str | None, w
         )
     read = rules[name].read(value)
     if read is None:
-        raise UsageError(f"{where}: {value!r} is not a value of {name}", hint=f"expected {rules[name].expected}")
+        hint = f"expected {rules[name].expected} ({rules[name].means})"
+        raise UsageError(f"{where}: {shown(value)} is not a value of {name}", hint=hint)
     return ArmProperty(name=name, value=read, source=source)
 
 

@@ -268,5 +268,10 @@ def test_nor_is_what_nobody_can_tell_of(compile_c: Compiler, tmp_path: Path) -> 
     bare = executable(tmp_path / "bare", program.read_bytes()[:40] + bytes(8) + program.read_bytes()[48:60] + bytes(4))
     assert opening_calls(bare) is None
     content = program.read_bytes()
+    (sections,) = struct.unpack_from("=Q", content, 40)
+    kinds = [struct.unpack_from("=I", content, start + 4)[0] for start in range(sections, len(content) - 63, 64)]
+    names_of_symbols = sections + 64 * kinds.index(11) + 40
+    wrong = content[:names_of_symbols] + b"\xff\xff\0\0" + content[names_of_symbols + 4 :]
+    assert opening_calls(executable(tmp_path / "wrong", wrong)) is None
     cut = executable(tmp_path / "cut", content[: len(content) // 2])
     assert not is_closed(whole(cut))

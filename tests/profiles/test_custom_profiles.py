@@ -214,6 +214,12 @@ def test_what_the_user_knows_of_an_arm_stands_over_the_profiles_word_and_leaves_
     assert (told.name, told.title, told.source) == (base.name, base.title, base.source)
 
 
+def test_what_is_known_of_one_fill_is_not_said_of_the_other() -> None:
+    told = custom_profile(PROFILES["vt"], [], None, [], ["poison-n.fills=block", "poison-n.fills_on=both"])
+    assert known(told, Role.POISON_N)["fills"] == ("block", None)
+    assert known(told, Role.POISON_0) == known(PROFILES["vt"], Role.POISON_0)
+
+
 def test_the_later_of_two_values_stands() -> None:
     told = custom_profile(PROFILES["vt"], [], None, [], ["exact.rounds_to=32", "exact.rounds_to=0256"])
     assert known(told, Role.EXACT) == {"rounds_to": ("256", None)}
@@ -240,7 +246,7 @@ def test_a_property_is_of_the_arm_that_plays_the_role_in_the_end() -> None:
             "bypass has no property 'adresses'",
             "nearest: addresses; of bypass: addresses, waits",
         ),
-        ("bypass.addresses=far", "'far' is not a value of addresses", "one of apart, returned"),
+        ("bypass.addresses=far", "'far' is not a value of addresses", "returned (whether a released address comes"),
         ("bypass.addresses=", "'' is not a value of addresses", "one of apart, returned"),
         ("exact.rounds_to=0", "'0' is not a value of rounds_to", "a whole number of bytes, 1 or more"),
         ("exact.rounds_to=4k", "'4k' is not a value of rounds_to", "a whole number of bytes, 1 or more"),

@@ -20,6 +20,7 @@ from pooldiag.config.file import (
 from pooldiag.config.options import Options
 from pooldiag.config.quantities import parse_duration, parse_output, parse_seeds, parse_size, parse_words
 from pooldiag.errors import UsageError
+from pooldiag.model.arms import ArmProperty
 from pooldiag.model.cases import OrderKind
 from pooldiag.model.settings import OutputSpec
 from pooldiag.profiles import custom_profile
@@ -235,6 +236,9 @@ counter = 'hits=(\d+)'
 [target.forward.arms]
 bypass = "VT_POOL_BYPASS=1 OTHER=2"
 exact = ["A=two words", "-B"]
+[target.forward.properties]
+bypass.addresses = "apart"
+exact = { rounds_to = 32 }
 
 [target.plain]
 command = ["test_plain"]
@@ -280,6 +284,7 @@ def test_every_key_is_read_and_relative_paths_start_at_the_file() -> None:
                     grace=5,
                     keep_env=("MALLOC_CONF",),
                     arm=("bypass=VT_POOL_BYPASS=1 OTHER=2", "exact='A=two words' -B"),
+                    property=("bypass.addresses=apart", "exact.rounds_to=32"),
                     stats="VT_POOL_STATS=1",
                     counter=(r"hits=(\d+)",),
                 ),
@@ -303,12 +308,17 @@ def test_every_key_is_read_and_relative_paths_start_at_the_file() -> None:
 
 def test_arms_of_the_file_mean_what_the_flags_mean() -> None:
     target = config_of(WHOLE).targets[0]
-    profile = custom_profile(None, target.said.arm, target.said.stats, target.said.counter)
+    said = target.said
+    profile = custom_profile(None, said.arm, said.stats, said.counter, said.property)
     assert [dict(arm.environment.set) for arm in profile.arms] == [
         {"VT_POOL_BYPASS": "1", "OTHER": "2"},
         {"A": "two words"},
     ]
     assert profile.arms[1].environment.unset == ("B",)
+    assert [arm.properties for arm in profile.arms] == [
+        (ArmProperty(name="addresses", value="apart"),),
+        (ArmProperty(name="rounds_to", value="32"),),
+    ]
 
 
 def test_a_tilde_is_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -354,6 +364,9 @@ def test_no_lock_paths_and_no_word_about_them_are_told_apart() -> None:
         ("[target.a]\ncommand = 'x'\ntimeout = 0", "target.a.timeout = 0", "above 0"),
         ("[target.a]\ncommand = 'x'\ntimeout = '5 parsecs'", "target.a.timeout: duration: '5 parsecs'", "45 min"),
         ("[target.a]\ncommand = 'x'\narms = ['A=1']", "target.a.arms = ['A=1']", "a table"),
+        ("[target.a]\ncommand = 'x'\nproperties = 'a'", "target.a.properties = 'a'", "a table"),
+        ("[target.a]\ncommand = 'x'\nproperties = {bypass = 'apart'}", "target.a.properties = ", "a table"),
+        ("[target.a]\ncommand = 'x'\nproperties = {bypass.waits = true}", "target.a.properties = ", "a string, or a"),
         ("[target.'a/b']\ncommand = 'x'", "'a/b' cannot be the name of a target", "no slash"),
         ("[target.-a]\ncommand = 'x'", "'-a' cannot be the name of a target", "leading -"),
         ("[target.'']\ncommand = 'x'", "'' cannot be the name of a target", "no slash"),

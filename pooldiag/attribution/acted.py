@@ -29,12 +29,14 @@ class Beforehand:
     """What is known before any run.
 
     `names` are the variable names found in the target's binary and libraries; `searchable` is False for
-    a target whose files cannot know them (a script, which may start anything). `canary` is what was seen
-    of the arm's switch on this machine.
+    a target whose files cannot know them (a script, which may start anything), `closed` is True for one
+    that loads no other library and starts no other program. `canary` is what was seen of the arm's switch
+    on this machine.
     """
 
     names: frozenset[str]
     searchable: bool
+    closed: bool = False
     canary: tuple[Acted, str] | None = None
 
     def missing(self, names: Sequence[str]) -> str:
@@ -119,23 +121,38 @@ def _by_canary(arm: Arm, beforehand: Beforehand, *, changed: bool) -> tuple[Acte
     named = _by_name(arm, beforehand, changed=changed)
     if canary is None or named[0] is Acted.INERT:
         return named
-    return canary if beforehand.searchable else (Acted.UNPROVEN, f"{canary[1]}; {named[1]}")
+    unnamed = not arm.late and bool(beforehand.missing(_looked_for(arm)))
+    return canary if beforehand.searchable and not unnamed else (Acted.UNPROVEN, f"{canary[1]}; {named[1]}")
 
 
 def _by_name(arm: Arm, beforehand: Beforehand, *, changed: bool) -> tuple[Acted, str]:
     """Look for the arm's variables. A switch that nobody measured and that changes nothing may be none."""
-    wanted = _switches(arm)
-    if PRELOAD in wanted:
-        wanted = [PRELOAD]  # what is preloaded reads the others
+    wanted = _looked_for(arm)
     if not wanted:
         return Acted.UNPROVEN, "no variable and no counter to go by"
     if not beforehand.searchable:
         return Acted.UNPROVEN, "not an ELF file: its text does not tell what it starts"
     missing = beforehand.missing(wanted)
     if missing and not arm.late:
-        return Acted.INERT, f"neither the binary nor its libraries name {missing}"
+        return _unnamed(arm, missing, beforehand)
     if not changed and missing:
         return Acted.UNPROVEN, f"changes nothing, and no file loaded at the start names {missing}"
     if not changed and arm.confidence not in {None, Confidence.MEASURED}:
         return Acted.UNPROVEN, f"changes nothing, and that it acts is known from {_KNOWN[arm.confidence]} only"
     return Acted.PLAUSIBLE, "its runs differ" if missing else f"the target's files name {', '.join(wanted)}"
+
+
+def _looked_for(arm: Arm) -> list[str]:
+    """Return the variables that some file has to name; what is preloaded reads all others."""
+    wanted = _switches(arm)
+    return [PRELOAD] if PRELOAD in wanted else wanted
+
+
+def _unnamed(arm: Arm, missing: str, beforehand: Beforehand) -> tuple[Acted, str]:
+    """Judge an arm whose variables no file names: inert for sure where nothing else can come to read them."""
+    if not beforehand.closed:
+        why = f"no file that it loads at its start names {missing}, and it may load or start others"
+        return Acted.UNPROVEN, why
+    if arm.arguments or arm.environment.unset:
+        return Acted.UNPROVEN, f"its files do not name {missing}, and nothing proves what else the arm changes"
+    return Acted.INERT, f"neither the binary nor its libraries name {missing}"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pooldiag.model.arms import Acted, CanaryRule
+from pooldiag.model.arms import Acted, ArmProperty, CanaryRule, Role
 
 CanaryFacts = Mapping[tuple[str, str], tuple[str, ...]]
 """Place (`blocks of 200 bytes`) and fact (`handed`) to the values that were seen."""
@@ -63,6 +63,19 @@ def judge(rule: CanaryRule, under_arm: CanaryFacts, without: CanaryFacts) -> tup
     first = [check for check in wrong if check.fact == wrong[0].fact]
     words = f"{'partly inert: ' if partly else ''}{_in_words(checks, first)}"
     return Acted.INERT, words if advice is None else f"{words}: {advice}"
+
+
+def properties_seen(role: Role, under_arm: CanaryFacts) -> tuple[ArmProperty, ...]:
+    """Return what a canary establishes of an arm that acted: whether a released address comes back at once.
+
+    One that came back in no round may come back in the next one, so then nothing is known.
+    """
+    again = [place for (place, fact), values in under_arm.items() if fact == "again" and values != ("never",)]
+    if role is not Role.BYPASS or not again:
+        return ()
+    everywhere = len({place for place, _ in under_arm})
+    source = f"seen by the canary on this machine: {_places(again, everywhere)} come back at their address"
+    return (ArmProperty(name="addresses", value="returned", source=source),)
 
 
 def _checks(rule: CanaryRule, under_arm: CanaryFacts, without: CanaryFacts) -> Iterator[_Check]:

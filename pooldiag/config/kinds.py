@@ -175,6 +175,15 @@ def _arms(value: object, _: Path) -> tuple[str, ...]:
     return tuple(f"{role}={_one_text(words)}" for role, words in arms.items())
 
 
+def _properties(value: object, _: Path) -> tuple[str, ...]:
+    """Read `{ ROLE = { NAME = VALUE } }` into texts as the option takes them; a number of bytes may be one."""
+    return tuple(
+        f"{role}.{name}={_as_typed(one, (int, str), 'a string, or a whole number of bytes')}"
+        for role, known in as_table(value).items()
+        for name, one in as_table(known).items()
+    )
+
+
 def _plain_orders(text: str, option: str) -> tuple[OrderKind, ...]:
     """Read names of orders that need no seed, each once."""
     names = [name.strip() for name in text.split(",")]
@@ -198,6 +207,7 @@ def _text(text: str, _: str) -> str:
 TEXT = ValueKind(word=_text)
 NAME = ValueKind(word=_text, metavar="NAME")
 ARM = ValueKind(word=_text, value=_arms, at_once=True, metavar="ROLE=WORDS")
+PROPERTY = ValueKind(word=_text, value=_properties, at_once=True, metavar="ROLE.NAME=VALUE")
 SWITCH_WORDS = ValueKind(word=_text, value=lambda value, _: _one_text(value), metavar="WORDS")
 COMMAND_WORDS = ValueKind(word=parse_words, value=command_of_file, metavar="CMD")
 PATH = ValueKind(word=lambda text, _: Path(text), value=path_of_file, metavar="PATH")

@@ -18,6 +18,7 @@ from pooldiag.config.kinds import (
     OUTPUT,
     PATH,
     PLAIN_ORDERS,
+    PROPERTY,
     ROLES,
     SEED,
     SEEDS,
@@ -155,6 +156,9 @@ class Options:
     profile: str | None = single(NAME, "Allocator, see `profiles`; most are found by themselves.", key="target.profile")
     arm: tuple[str, ...] = several(
         ARM, "An arm: 'bypass=MY_POOL=off -OTHER' (-NAME unsets).", key="target.arms", adds=True
+    )
+    property: tuple[str, ...] = several(
+        PROPERTY, "What is known of an arm: 'bypass.addresses=apart'.", key="target.properties", adds=True
     )
     stats: str | None = single(SWITCH_WORDS, "Variables that make the pool print counters.", key="target.stats")
     counter: tuple[str, ...] = several(

@@ -231,6 +231,7 @@ class _ArmRuns:
         )
 
     def evidence(self, signature: Signature | None) -> tuple[RoleEvidence, ...]:
+        """Return what the roles show; an arm that is inert before it ran is never asked."""
         red = bool(self.known())
         return tuple(
             RoleEvidence(
@@ -245,6 +246,7 @@ class _ArmRuns:
                 ),
             )
             for result in self.results(signature)
+            if result.runs or result.acted is not Acted.INERT
         )
 
     def results(self, signature: Signature | None) -> tuple[ArmResult, ...]:
@@ -254,7 +256,7 @@ class _ArmRuns:
         runs = self.of(arm.role)
         sights = self._sights(runs, signature)
         canary, facts = self.canaries.get(arm.role), self.facts
-        beforehand = Beforehand(names=facts.names, searchable=facts.searchable, canary=canary)
+        beforehand = Beforehand(names=facts.names, searchable=facts.searchable, closed=facts.closed, canary=canary)
         state, why = acted(
             arm,
             [run.outcome for run in runs],

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Literal
 
 from pooldiag.errors import UsageError
@@ -29,6 +29,11 @@ _DF_1_PIE = 0x08000000
 _HEADER = struct.Struct("=16xH14xQ14xHH6x")  # type; program headers: offset in the file, size of one, how many
 _SEGMENT = struct.Struct("=I4xQQ8xQ16x")  # type, offset in the file, address, size in the file
 _TAG = struct.Struct("=qQ")
+_SECTIONS = struct.Struct("=40xQ10xHH2x")  # of the header; section headers: offset in the file, size of one, how many
+_SECTION = struct.Struct("=4xI16xQQI20x")  # type, offset in the file, size, the section that it refers to
+_SYMBOL = struct.Struct("=IBxH16x")  # name, kind, section
+_SHT_DYNSYM, _UNDEFINED = 11, 0
+_MOST_SYMBOL_BYTES = 64 * 2**20
 _NAME_BYTES = 4096
 _CACHE = Path("/etc/ld.so.cache")
 _CACHE_MAGIC = b"glibc-ld.so.cache1.1"
@@ -37,6 +42,13 @@ _CACHE_ENTRY = struct.Struct("=iIIIQ")
 _TRIPLET = f"{platform.machine()}-linux-gnu"
 _FOLDERS = (f"/lib/{_TRIPLET}", f"/usr/lib/{_TRIPLET}", "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")
 _PIECE_BYTES = 4 * 2**20
+_LOADS = frozenset({"dlopen", "dlmopen"})
+_STARTS = frozenset(
+    {
+        *("execl", "execle", "execlp", "execv", "execve", "execvp", "execvpe", "execveat", "fexecve"),
+        *("posix_spawn", "posix_spawnp", "system", "popen", "wordexp"),
+    }
+)
 _NAMES_IN_HINT = 3
 
 
@@ -111,6 +123,33 @@ def find_markers(paths: Iterable[Path], markers: Iterable[bytes]) -> frozenset[b
                 if found == wanted:
                     return frozenset(found)
     return frozenset(found)
+
+
+def opening_calls(path: Path) -> frozenset[str] | None:
+    """Return which functions a file imports that load a library later, or start another program; None: not known.
+
+    A file without dynamic symbols (linked statically, or without section headers) has such functions built in, or not.
+    """
+    try:
+        read_elf(path)
+        with path.open("rb") as file:
+            names = _imports(file.fileno())
+    except (ElfError, OSError, struct.error, OverflowError, ValueError, IndexError):
+        return None
+    return None if names is None else names & (_LOADS | _STARTS)
+
+
+def is_closed(files: Iterable[Path]) -> bool:
+    """Tell whether a program and its libraries bring in no code but their own; False where that is not known.
+
+    No interpreter is closed: each of them imports what loads a library, or what starts a program.
+    """
+    known = tuple(files)
+    names = {path.name for path in known}
+    return all(
+        opening_calls(path) == frozenset() and {PurePath(name).name for name in read_elf(path).needed} <= names
+        for path in known
+    )
 
 
 def read_elf(path: Path) -> Elf:
@@ -216,6 +255,28 @@ def _read_dynamic(descriptor: int, kind: int, segments: list[tuple[int, int, int
         rpath=texts(_DT_RPATH),
         runpath=texts(_DT_RUNPATH),
         is_position_independent_program=any(tag == _DT_FLAGS_1 and value & _DF_1_PIE for tag, value in tags),
+    )
+
+
+def _imports(descriptor: int) -> frozenset[str] | None:
+    """Return the names of the dynamic symbols that a file takes from others; None where it has no table of them."""
+    offset, entry_bytes, entries = _SECTIONS.unpack(_read_at(descriptor, 0, _SECTIONS.size))
+    table = _read_at(descriptor, offset, entry_bytes * entries)
+    starts = range(0, len(table), entry_bytes) if entry_bytes else ()
+    sections = [_SECTION.unpack_from(table, start) for start in starts]
+    dynamic = next((section for section in sections if section[0] == _SHT_DYNSYM), None)
+    if dynamic is None:
+        return None
+    _, symbols, symbol_bytes, link = dynamic
+    _, strings, string_bytes, _ = sections[link]
+    if max(symbol_bytes, string_bytes) > _MOST_SYMBOL_BYTES:
+        return None
+    names = os.pread(descriptor, string_bytes, strings)
+    entries_read = _SYMBOL.iter_unpack(os.pread(descriptor, symbol_bytes, symbols))
+    return frozenset(
+        os.fsdecode(names[name : names.index(b"\0", name)])
+        for name, _, section in entries_read
+        if section == _UNDEFINED
     )
 
 

@@ -6,9 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pooldiag.errors import UsageError
-from pooldiag.model.arms import AllocatorProfile, Arm, CounterRule, PoolCounter, Role
+from pooldiag.model.arm_properties import with_properties
+from pooldiag.model.arms import AllocatorProfile, Arm, ArmProperty, CounterRule, PoolCounter, Role
 from pooldiag.model.runs import Environment
-from pooldiag.profiles.switches import HITS, check_counter, check_environment, in_order, on_top_of, role_named
+from pooldiag.profiles.switches import (
+    HITS,
+    check_counter,
+    check_environment,
+    checked_property,
+    in_order,
+    on_top_of,
+    role_named,
+)
+from pooldiag.toml_tables import shown
 
 NO_PROFILE = AllocatorProfile(
     name="none", title="no known allocator", source="no profile's variables in the target, and no switch given"
@@ -18,15 +28,35 @@ _COUNTER_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 
 def custom_profile(
-    base: AllocatorProfile | None, arms: Sequence[str], stats: str | None, counters: Sequence[str]
+    base: AllocatorProfile | None,
+    arms: Sequence[str],
+    stats: str | None,
+    counters: Sequence[str],
+    properties: Sequence[str] = (),
 ) -> AllocatorProfile:
     """Return the profile that flags make of `base`; without any flag it is `base`, or NO_PROFILE.
 
     An arm is `ROLE=WORDS`, WORDS split as a shell does: `NAME=VALUE` sets, `-NAME` unsets. It replaces the
     base's arm of that role, and an earlier one given for it: the file's come first, then the flags. The
     bypass goes under the NaN fill by itself. `stats` are words of the same kind.
+
+    A property is `ROLE.NAME=VALUE`, of the arm that plays the role once all arms are known. Those of the base go with
+    its switches: an arm that takes another's place has none but what is said of it.
     """
-    start = base or NO_PROFILE
+    switched = _switched(base or NO_PROFILE, arms, stats, counters)
+    given = tuple(map(parse_property, properties))
+    for text, (role, _) in zip(properties, given, strict=True):
+        if role not in {arm.role for arm in switched.arms}:
+            hint = f"name a switch, --arm '{role}=NAME=VALUE', or leave it out"
+            raise UsageError(f"property {shown(text)}: no switch plays the role {role} here", hint=hint)
+    if not given:
+        return switched
+    return replace(switched, arms=tuple(_knowing(arm, given) for arm in switched.arms))
+
+
+def _switched(
+    start: AllocatorProfile, arms: Sequence[str], stats: str | None, counters: Sequence[str]
+) -> AllocatorProfile:
     if not arms and stats is None and not counters:
         return start
     known = start is not NO_PROFILE
@@ -51,6 +81,17 @@ def parse_arm(text: str) -> Arm:
     if not separator:
         raise UsageError(f"{where}: no = after the role", hint="write ROLE=WORDS: 'bypass=MY_POOL=off'")
     return Arm(role=role_named(role.strip(), where=where), environment=parse_environment(words, where=where))
+
+
+def parse_property(text: str) -> tuple[Role, ArmProperty]:
+    """Read `ROLE.NAME=VALUE`."""
+    where = f"property {shown(text)}"
+    place, separator, value = text.partition("=")
+    role, dot, name = place.partition(".")
+    if not (separator and dot):
+        raise UsageError(f"{where}: is not ROLE.NAME=VALUE", hint="for instance bypass.addresses=apart")
+    played = role_named(role.strip(), where=where)
+    return played, checked_property(played, name.strip(), value.strip(), source=None, where=where)
 
 
 def parse_environment(text: str, *, where: str) -> Environment:
@@ -86,6 +127,12 @@ def parse_counter(text: str) -> PoolCounter:
         raise UsageError(f"{where}: no name before a =", hint=r"write NAME=REGEX: 'hits=(\d+)'")
     counter = check_counter(name, rest, where=where)
     return counter if re.fullmatch(rest, "0") is None else replace(counter, pattern=text)
+
+
+def _knowing(arm: Arm, given: Sequence[tuple[Role, ArmProperty]]) -> Arm:
+    """Add what the user knows of an arm; it stands over the profile's word."""
+    own = tuple(one for role, one in given if role is arm.role)
+    return replace(arm, properties=with_properties(arm, own)) if own else arm
 
 
 def _joined(known: dict[Role, Arm], given: dict[Role, Arm]) -> tuple[Arm, ...]:

@@ -6,13 +6,35 @@ from dataclasses import fields, replace
 from typing import TypeVar
 
 from pooldiag.errors import UsageError
-from pooldiag.model.arms import AllocatorProfile, Arm, BannerRule, Confidence, CounterRule, Linkage, PoolCounter, Role
+from pooldiag.model.arm_properties import with_properties
+from pooldiag.model.arms import (
+    AllocatorProfile,
+    Arm,
+    ArmProperty,
+    BannerRule,
+    Confidence,
+    CounterRule,
+    Linkage,
+    PoolCounter,
+    Role,
+)
 from pooldiag.model.runs import Environment
 from pooldiag.profiles.canary_programs import load_canary
-from pooldiag.profiles.switches import check_counter, check_environment, check_variable, compiled, in_order, role_named
+from pooldiag.profiles.switches import (
+    check_counter,
+    check_environment,
+    check_variable,
+    checked_property,
+    compiled,
+    in_order,
+    role_named,
+)
 from pooldiag.toml_tables import TomlTable
 
-_ARM_KEYS = ("set", "unset", "arguments", "proof", "banner", "source", "confidence", "caveat", "one_sided")
+_ARM_KEYS = (
+    *("set", "unset", "arguments", "proof", "banner", "source", "confidence", "caveat", "one_sided"),
+    "properties",
+)
 
 _T = TypeVar("_T")
 
@@ -68,7 +90,7 @@ def _arm(table: TomlTable, role: Role) -> Arm:
     environment, arguments = _environment(table), table.texts("arguments")
     if not (environment.set or environment.unset or arguments):
         raise UsageError(f"{table.where}: changes nothing", hint="expected set, unset or arguments")
-    return Arm(
+    arm = Arm(
         role=role,
         environment=environment,
         arguments=arguments,
@@ -79,6 +101,16 @@ def _arm(table: TomlTable, role: Role) -> Arm:
         caveat=table.text_if_any("caveat"),
         one_sided=table.flag("one_sided"),
     )
+    return replace(arm, properties=with_properties(arm, _properties(table.table("properties"), role)))
+
+
+def _properties(table: TomlTable, role: Role) -> tuple[ArmProperty, ...]:
+    return tuple(_property(table.table(name), role, name) for name in table.values)
+
+
+def _property(table: TomlTable, role: Role, name: str) -> ArmProperty:
+    table.only(("value", "source"))
+    return checked_property(role, name, table.text("value"), source=table.text("source"), where=table.where)
 
 
 def _confidence(table: TomlTable) -> Confidence:

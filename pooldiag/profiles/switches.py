@@ -5,10 +5,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from pooldiag.errors import UsageError
-from pooldiag.model.arms import SWITCHED_ROLES, AllocatorProfile, Arm, PoolCounter, Role
+from pooldiag.model.arm_properties import PROPERTIES
+from pooldiag.model.arms import SWITCHED_ROLES, AllocatorProfile, Arm, ArmProperty, PoolCounter, Role
 from pooldiag.model.runs import Environment
 from pooldiag.model.words import nearest
 from pooldiag.profiles.state_folders import own_arms
+from pooldiag.toml_tables import shown
 
 HITS = "hits"
 """The counter of requests that a free list served."""
@@ -44,6 +46,23 @@ def role_named(text: str, *, where: str) -> Role:
     if text in set(Role):
         raise UsageError(f"{where}: no switch plays the role {text}", hint=f"roles: {', '.join(roles)}")
     raise UsageError(f"{where}: no role {text!r}", hint=f"nearest: {nearest(text, roles)}; roles: {', '.join(roles)}")
+
+
+def checked_property(role: Role, name: str, value: str, *, source: str | None, where: str) -> ArmProperty:
+    """Return a property of an arm, or raise UsageError for one that its role has not, or a value that is not one."""
+    rules = {rule.name: rule for rule in PROPERTIES.get(role, ())}
+    if not rules:
+        raise UsageError(f"{where}: {role} has no properties", hint=f"roles that have: {', '.join(PROPERTIES)}")
+    if name not in rules:
+        near = nearest(name, rules)
+        raise UsageError(
+            f"{where}: {role} has no property {name!r}", hint=f"nearest: {near}; of {role}: {', '.join(rules)}"
+        )
+    read = rules[name].read(value)
+    if read is None:
+        hint = f"expected {rules[name].expected} ({rules[name].means})"
+        raise UsageError(f"{where}: {shown(value)} is not a value of {name}", hint=hint)
+    return ArmProperty(name=name, value=read, source=source)
 
 
 def check_variable(name: str, *, where: str) -> str:

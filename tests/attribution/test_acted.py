@@ -1,6 +1,7 @@
 """Whether an arm did what its role says."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ BYPASS = Arm(
     shared=("POOL_STATS",),
 )
 NAMES = frozenset({"POOL_OFF", "POOL_STATS"})
-KNOWN = Beforehand(names=NAMES, searchable=True)
+KNOWN = Beforehand(names=NAMES, searchable=True, closed=True)
 SWITCH = replace(BYPASS, proof=None)
 PROVEN = (Acted.PROVEN, "canary: all blocks come zeroed")
 INERT = (Acted.INERT, "all blocks keep stale content")
@@ -26,7 +27,7 @@ def judge(
     arm: Arm, *hits: int, baseline: tuple[int, ...] = (5,), names: frozenset[str] = NAMES, searchable: bool = True
 ) -> tuple[Acted | None, str]:
     outcomes, others = ([green(counters={"hits": hit}) for hit in some] for some in (hits, baseline))
-    return acted(arm, outcomes, baseline=others, beforehand=Beforehand(names=names, searchable=searchable))
+    return acted(arm, outcomes, baseline=others, beforehand=Beforehand(names=names, searchable=searchable, closed=True))
 
 
 def state(
@@ -153,6 +154,27 @@ def test_a_library_that_is_loaded_later_may_know_the_name() -> None:
     assert "POOL_OFF" in why
     assert told(arm, nameless, changed=True)[0] is Acted.PLAUSIBLE
     assert told(arm)[0] is Acted.PLAUSIBLE
+
+
+def test_what_another_library_or_program_may_read_is_unproven_and_not_inert() -> None:
+    nameless = replace(KNOWN, names=frozenset())
+    assert told(SWITCH, nameless, runs=0)[0] is Acted.INERT
+    for changed in (False, True):  # a flake differs from a flake, too
+        state, why = told(SWITCH, replace(nameless, closed=False), changed=changed)
+        assert state is Acted.UNPROVEN
+        assert why == "no file that it loads at its start names POOL_OFF, and it may load or start others"
+    proven = told(SWITCH, replace(nameless, closed=False, canary=PROVEN))
+    assert proven[0] is Acted.UNPROVEN
+    assert "come zeroed; no file that it loads" in proven[1]
+
+
+@pytest.mark.parametrize(
+    "more", [{"arguments": ("--wait",)}, {"environment": Environment(set=(("POOL_OFF", "1"),), unset=("A",))}]
+)
+def test_an_arm_that_changes_more_than_it_sets_is_not_inert_for_its_names_alone(more: dict[str, Any]) -> None:
+    state, why = told(replace(SWITCH, **more), replace(KNOWN, names=frozenset()))
+    assert state is Acted.UNPROVEN
+    assert "do not name POOL_OFF" in why
 
 
 def banner(rule: BannerRule, *arm: bool, baseline: bool) -> tuple[Acted | None, str]:

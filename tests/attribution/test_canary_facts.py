@@ -2,7 +2,7 @@
 
 import pytest
 
-from pooldiag.attribution.canary_facts import CanaryFacts, judge, observed
+from pooldiag.attribution.canary_facts import CanaryFacts, judge, observed, properties_seen
 from pooldiag.model.arms import Acted, CanaryRule, Role
 
 ZEROED = CanaryRule(
@@ -97,3 +97,23 @@ def test_a_second_thread_is_named_where_it_differs() -> None:
     assert alone is not None
     assert "blocks of 200 bytes keep stale" in both[1]
     assert "blocks of 200 bytes in a second thread keep stale" in alone[1]
+
+
+@pytest.mark.parametrize(
+    ("small", "large", "places"),
+    [
+        ("again=always", "again=sometimes", "all blocks"),
+        ("again=never", "again=always", "blocks of 3000 bytes"),
+        ("again=sometimes", "again=never", "blocks of 200 bytes"),
+    ],
+)
+def test_an_address_that_comes_back_at_times_is_returned_under_the_bypass(small: str, large: str, places: str) -> None:
+    (found,) = properties_seen(Role.BYPASS, seen(small, large))
+    assert (found.name, found.value) == ("addresses", "returned")
+    assert found.source == f"seen by the canary on this machine: {places} come back at their address"
+    assert properties_seen(Role.POISON_N, seen(small, large)) == ()
+
+
+def test_an_address_that_never_came_back_is_not_known_to_stay_away() -> None:
+    assert properties_seen(Role.BYPASS, seen("again=never")) == ()
+    assert properties_seen(Role.BYPASS, {}) == ()

@@ -80,6 +80,28 @@ def test_an_arm_that_did_not_act_carries_no_verdict_and_says_why(
     assert reason in " ".join(said.out.split())
 
 
+def test_what_is_known_of_an_arm_stands_in_the_report_whatever_the_order_of_the_options(
+    zoo: Path, tmp_path: Path
+) -> None:
+    options = ("--property=exact.rounds_to=32", "--arm=exact=VT_POOL_EXACT=1", "--property=bypass.addresses=apart")
+    for said in (options, options[::-1]):
+        report = diagnose("--arms=bypass,exact", "--repeat=1", *said, zoo / "unread_switch", cwd=tmp_path)
+        assert arm(report, "exact")["properties"] == [{"name": "rounds_to", "value": "32", "source": None}]
+        addresses, waits = arm(report, "bypass")["properties"]
+        assert addresses == {"name": "addresses", "value": "apart", "source": None}
+        assert (waits["value"], bool(waits["source"])) == ("yes", True)
+
+
+def test_an_arm_whose_name_is_nowhere_in_a_closed_target_costs_no_process(zoo: Path, tmp_path: Path) -> None:
+    report = diagnose(zoo / "unread_switch", cwd=tmp_path)
+    assert [run["arm"] for run in report["runs"] if run["arm"] in {"bypass", "poison-n"}] == []
+    assert [arm(report, role)["runs"] for role in ("bypass", "poison-n")] == [0, 0]
+    assert arm(report, "exact")["runs"] > 0
+    again = diagnose(zoo / "unread_switch", cwd=tmp_path, LD_PRELOAD="libm.so.6")  # which may bring in anything
+    assert arm(again, "bypass")["acted"] in {"unproven", "inert"}
+    assert arm(again, "bypass")["runs"] > 0
+
+
 def test_a_suite_whose_number_of_assertions_varies_is_green_and_the_noise_is_told(zoo: Path, tmp_path: Path) -> None:
     report = diagnose(zoo / "varying_assertions", cwd=tmp_path)
     assert report["status"] == "green"

@@ -129,6 +129,8 @@ def test_targets_that_cannot_be_run_get_one_line_each(refused: Callable[..., str
         (("--arm=bypas=X=1",), "no role 'bypas'"),
         (("--arm=baseline=X=1",), "no switch plays the role baseline"),
         (("--arm=poison-n=X=1",), "no bypass is known"),
+        (("--property=bypass=apart",), "is not ROLE.NAME=VALUE"),
+        (("--property=bypass.addresses=apart",), "no switch plays the role bypass here"),
         (("--counter=hits",), "no name before a ="),
         ((r"--counter=hits=(\d+",), "is no regular expression"),
         (("--timeout=soon",), "'soon' is no duration"),

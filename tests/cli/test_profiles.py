@@ -39,6 +39,8 @@ def test_a_sheet_tells_all_of_a_profile_in_80_columns(tmp_path: Path, name: str)
         assert "".join((arm.source or "").split()) in text
         assert all(f"{variable}=" in text for variable, _ in arm.environment.set)
         assert "".join((arm.caveat or "").split()) in text
+        for one in arm.properties:
+            assert "".join(f"{one.name}{one.value}({one.source})".split()).replace(",", "") in text.replace(",", "")
     assert "".join((profile.no_switch or "").split()) in text
 
 
@@ -58,6 +60,9 @@ def test_json_holds_what_the_files_hold(tmp_path: Path) -> None:
     bypass = next(entry for entry in glibc["arms"] if entry["role"] == "bypass")
     assert bypass["env"]["set"]["GLIBC_TUNABLES"].endswith(":glibc.malloc.arena_max=1")
     assert bypass["confidence"] == "measured"
+    (address,) = bypass["properties"]
+    assert address == {"name": "addresses", "value": "returned", "source": address["source"]}
+    assert "63 of 63" in address["source"]
     assert glibc["canary"]["arms"]["bypass"] == {"freed": ["unmapped"], "handed": ["0x00"]}
     assert glibc["linked"]["library"] == "libc.so.6"
 

@@ -493,3 +493,26 @@ def test_a_run_that_changes_its_working_directory_is_told() -> None:
 
     report = diagnosed(PlayedSuite(cases=3), hooks={1: change})
     assert "changed in the working directory: cache.tmp (01-baseline)" in report.session.notes
+
+
+def test_an_arm_that_is_inert_for_sure_is_never_run() -> None:
+    for suite in (pool(), PlayedSuite(cases=6)):
+        world = World(suite, facts={"names": SWITCHES - {"POOL_OFF"}})
+        report = attribute_in(world, arms=ARMS, repeat=1)
+        inert = result(report, Role.BYPASS)
+        assert (inert.acted, inert.runs) == (Acted.INERT, ())
+        assert "name POOL_OFF" in inert.why
+        assert report.attribution.status is not Status.BLOCKED
+        assert result(report, Role.BASELINE).runs
+
+
+def test_an_arm_that_another_library_could_read_runs_and_is_unproven() -> None:
+    world = World(pool(), facts={"names": SWITCHES - {"POOL_OFF"}, "closed": False})
+    unproven = result(attribute_in(world, arms=ARMS), Role.BYPASS)
+    assert unproven.acted is Acted.UNPROVEN
+    assert len(unproven.runs) == 1
+
+
+def test_a_green_with_an_inert_bypass_is_green() -> None:
+    world = World(PlayedSuite(cases=6), facts={"names": SWITCHES - {"POOL_OFF"}})
+    assert attribute_in(world, arms=ARMS).attribution.status is Status.GREEN

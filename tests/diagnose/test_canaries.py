@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from pooldiag.diagnose.canaries import canary_states
+from pooldiag.diagnose.canaries import canary_findings, canary_states
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import InterruptedRunError
 from pooldiag.frameworks import BLACKBOX
-from pooldiag.model.arms import Acted, AllocatorProfile, Arm, Canary, CanaryRule, Linkage, Role
+from pooldiag.model.arms import Acted, AllocatorProfile, Arm, ArmProperty, Canary, CanaryRule, Linkage, Role
 from pooldiag.model.runs import Completed, Ending, Environment, RunRequest, Stream
 from pooldiag.ports import Executor
 from tests.builders import completed
@@ -19,7 +19,12 @@ from tests.played.suite import PlayedSuite
 from tests.played.world import World
 
 LIBC, OTHER, RUNTIME = Path("/lib/libc.so.6"), Path("/lib/libother.so.3"), Path("/lib/libruntime.so.8")
-STALE, ZERO = b"blocks of 200 bytes: handed=stale\n", b"blocks of 200 bytes: handed=0x00\n"
+STALE, ZERO = (b"blocks of 200 bytes: handed=%s again=always\n" % content for content in (b"stale", b"0x00"))
+RETURNED = ArmProperty(
+    name="addresses",
+    value="returned",
+    source="seen by the canary on this machine: all blocks come back at their address",
+)
 OFF = Environment(set=(("POOL_OFF", "1"), ("STATS", "1")))
 PRELOADED = Environment(set=(("LD_PRELOAD", "mine.so"),))
 BYPASS = Arm(role=Role.BYPASS, environment=OFF, shared=("STATS",))
@@ -170,3 +175,23 @@ def test_the_targets_own_allocator_is_brought_into_the_canary(tools: Tools) -> N
     assert executed(tools) == []
     assert states(brought, knowing(tools, libraries=(LIBC, RUNTIME))) == {Role.BYPASS: Acted.PROVEN}
     assert all(("LD_PRELOAD", str(RUNTIME)) in request.environment.set for request in executed(tools))
+
+
+def test_what_it_sees_of_a_bypass_that_acts_takes_the_place_of_the_profiles_word(tools: Tools) -> None:
+    found = canary_findings(PROFILE, ARMS, tools)
+    assert found.properties == {Role.BYPASS: (RETURNED,)}
+    apart = ArmProperty(name="addresses", value="apart", source="its manual")
+    waits = ArmProperty(name="waits", value="no", source="its manual")
+    assert found.known(replace(BYPASS, properties=(apart, waits))).properties == (RETURNED, waits)
+    assert found.known(BYPASS).property("addresses") == "returned"
+    assert found.known(ARMS[2]) is ARMS[2]
+
+
+def test_the_users_word_stands_over_what_it_sees(tools: Tools) -> None:
+    told = replace(BYPASS, properties=(ArmProperty(name="addresses", value="apart"),))
+    assert canary_findings(PROFILE, ARMS, tools).known(told) == told
+
+
+def test_nothing_is_seen_of_a_bypass_that_does_not_act(tools: Tools) -> None:
+    misspelt = replace(BYPASS, environment=Environment(set=(("POOL_OF", "1"),)))
+    assert canary_findings(PROFILE, (ARMS[0], misspelt), tools).properties == {}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pooldiag.errors import ExitCode, UsageError
-from pooldiag.execute.elf import Kind, cached_libraries, describe, find_markers, libraries
+from pooldiag.execute.elf import Kind, cached_libraries, describe, find_markers, is_closed, libraries, opening_calls
 
 Compiler = Callable[..., Path]
 MAIN = "int main(void) { return 0; }"
@@ -213,3 +213,65 @@ def test_a_marker_in_a_stripped_program_is_found(compile_c: Compiler) -> None:
     program = compile_c("program", source, "-O2")
     subprocess.run(["strip", "-s", str(program)], check=True)
     assert find_markers([program], [b"VT_POOL_BYPASS", b"VT_POOL_EXACT"]) == {b"VT_POOL_BYPASS"}
+
+
+# --- what a target brings in while it runs ----------------------------------------------------------------------------
+
+CALLS = {
+    "dlopen": '#include <dlfcn.h>\nint main(void) { return dlopen("x", 1) != 0; }',
+    "execv": "#include <unistd.h>\nint main(int n, char** a) { return execv(a[n], a); }",
+    "system": '#include <stdlib.h>\nint main(void) { return system("true"); }',
+    "popen": '#include <stdio.h>\nint main(void) { return popen("true", "r") != 0; }',
+    "posix_spawn": "#include <spawn.h>\nint main(int n, char** a) { return posix_spawn(0, a[n], 0, 0, a, a); }",
+}
+
+
+def whole(program: Path) -> tuple[Path, ...]:
+    return (program, *libraries(program))
+
+
+def test_a_program_that_loads_nothing_and_starts_nothing_is_closed(compile_c: Compiler) -> None:
+    for flags in (["-no-pie"], ["-pie", "-fPIE"], ["-s"]):
+        assert is_closed(whole(compile_c("program", MAIN, *flags)))
+
+
+@pytest.mark.parametrize("call", sorted(CALLS))
+def test_one_that_can_load_or_start_others_is_not(compile_c: Compiler, call: str) -> None:
+    program = compile_c("program", CALLS[call])
+    assert opening_calls(program) == frozenset({call})
+    assert not is_closed(whole(program))
+
+
+def test_nor_is_one_whose_library_can(compile_c: Compiler, tmp_path: Path) -> None:
+    loader = CALLS["dlopen"].replace("main", "load")
+    compile_c("libloader.so", loader, "-shared", "-fPIC")
+    code = "int load(void); int main(void) { return load(); }"
+    program = compile_c("program", code, f"-L{tmp_path}", "-lloader", f"-Wl,-rpath,{tmp_path}")
+    assert opening_calls(program) == frozenset()
+    assert not is_closed(whole(program))
+
+
+def test_interpreters_are_not(tmp_path: Path) -> None:
+    for name in ("sh", "bash", "perl", "env"):
+        if found := shutil.which(name):
+            assert not is_closed(whole(Path(found).resolve())), name
+    assert not is_closed(whole(Path(sys.executable)))
+    script = executable(tmp_path / "s", b"#!/bin/sh\n")
+    assert (opening_calls(script), is_closed([script])) == (None, False)
+
+
+def test_nor_is_what_nobody_can_tell_of(compile_c: Compiler, tmp_path: Path) -> None:
+    static = compile_c("static", MAIN, "-static")
+    assert (opening_calls(static), is_closed(whole(static))) == (None, False)
+    program = compile_c("program", MAIN)
+    assert not is_closed([program])  # a library that it needs was not found
+    bare = executable(tmp_path / "bare", program.read_bytes()[:40] + bytes(8) + program.read_bytes()[48:60] + bytes(4))
+    assert opening_calls(bare) is None
+    content = program.read_bytes()
+    (sections,) = struct.unpack_from("=Q", content, 40)
+    kinds = [struct.unpack_from("=I", content, start + 4)[0] for start in range(sections, len(content) - 63, 64)]
+    names_of_symbols = sections + 64 * kinds.index(11) + 40
+    wrong = content[:names_of_symbols] + b"\xff\xff\0\0" + content[names_of_symbols + 4 :]
+    assert opening_calls(executable(tmp_path / "wrong", wrong)) is None
+    cut = executable(tmp_path / "cut", content[: len(content) // 2])
+    assert not is_closed(whole(cut))

@@ -149,6 +149,7 @@ class World:
             machine=MachineReport(host="here", system="Linux", cpus=2, memory_bytes=2**30),
             names=self.suite.cures | self.suite.breaks,
             searchable=True,
+            closed=True,
         )
         return Tools(ports=ports, framework=self.framework, facts=replace(facts, **self.facts))  # type: ignore[arg-type] # the test's own fields
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pooldiag.errors import UsageError
-from pooldiag.model.arms import AllocatorProfile, Arm, CounterRule, PoolCounter, Role
+from pooldiag.model.arms import AllocatorProfile, Arm, ArmProperty, CounterRule, PoolCounter, Role
 from pooldiag.model.runs import Environment
 from pooldiag.profiles import NO_PROFILE, PROFILES, custom_profile
 from pooldiag.profiles.custom_profiles import parse_arm, parse_counter
@@ -200,3 +200,66 @@ def test_a_counter_that_cannot_count_is_refused(text: str, problem: str) -> None
 def test_words_for_the_counters_are_checked_like_those_of_an_arm() -> None:
     with pytest.raises(UsageError, match="stats 'SHOW'"):
         custom_profile(None, [], "SHOW", [])
+
+
+def known(profile: AllocatorProfile, role: Role) -> dict[str, tuple[str, str | None]]:
+    return {one.name: (one.value, one.source) for one in arm_of(profile, role).properties}
+
+
+def test_what_the_user_knows_of_an_arm_stands_over_the_profiles_word_and_leaves_the_rest() -> None:
+    base = PROFILES["glibc"]
+    told = custom_profile(base, [], None, [], ["bypass.addresses = apart", "bypass.waits=no"])
+    assert known(told, Role.BYPASS) == {"addresses": ("apart", None), "waits": ("no", None)}
+    assert known(told, Role.POISON_N) == known(base, Role.POISON_N)
+    assert (told.name, told.title, told.source) == (base.name, base.title, base.source)
+
+
+def test_what_is_known_of_one_fill_is_not_said_of_the_other() -> None:
+    told = custom_profile(PROFILES["vt"], [], None, [], ["poison-n.fills=block", "poison-n.fills_on=both"])
+    assert known(told, Role.POISON_N)["fills"] == ("block", None)
+    assert known(told, Role.POISON_0) == known(PROFILES["vt"], Role.POISON_0)
+
+
+def test_the_later_of_two_values_stands() -> None:
+    told = custom_profile(PROFILES["vt"], [], None, [], ["exact.rounds_to=32", "exact.rounds_to=0256"])
+    assert known(told, Role.EXACT) == {"rounds_to": ("256", None)}
+
+
+def test_a_property_is_of_the_arm_that_plays_the_role_in_the_end() -> None:
+    told = custom_profile(PROFILES["vt"], ["bypass=OFF=1"], None, [], ["bypass.addresses=apart"])
+    assert known(told, Role.BYPASS) == {"addresses": ("apart", None)}  # nothing of the switch that was replaced
+    assert known(told, Role.POISON_N) == known(PROFILES["vt"], Role.POISON_N)
+    mine = custom_profile(None, ["quarantine=KEEP=1"], None, [], ["quarantine.gap=yes"])
+    assert arm_of(mine, Role.QUARANTINE).properties == (ArmProperty(name="gap", value="yes"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "hint"),
+    [
+        ("bypass.addresses", "property 'bypass.addresses': is not ROLE.NAME=VALUE", "bypass.addresses=apart"),
+        ("bypass=apart", "property 'bypass=apart': is not ROLE.NAME=VALUE", "bypass.addresses=apart"),
+        ("bypas.addresses=apart", "no role 'bypas'", "nearest: bypass"),
+        ("isolate.waits=no", "no switch plays the role isolate", "roles: bypass"),
+        ("guard.waits=no", "guard has no properties", "roles that have: bypass, exact"),
+        (
+            "bypass.adresses=apart",
+            "bypass has no property 'adresses'",
+            "nearest: addresses; of bypass: addresses, waits",
+        ),
+        ("bypass.addresses=far", "'far' is not a value of addresses", "returned (whether a released address comes"),
+        ("bypass.addresses=", "'' is not a value of addresses", "one of apart, returned"),
+        ("exact.rounds_to=0", "'0' is not a value of rounds_to", "a whole number of bytes, 1 or more"),
+        ("exact.rounds_to=4k", "'4k' is not a value of rounds_to", "a whole number of bytes, 1 or more"),
+        ("exact.rounds_to=" + "9" * 5000, "is not a value of rounds_to", "a whole number of bytes, 1 or more"),
+        ("serial.covers=launches;copies", "is not a value of covers", "some of launches, copies, graphs, threads"),
+        ("quarantine.gap=yes", "no switch plays the role quarantine here", "--arm 'quarantine=NAME=VALUE'"),
+    ],
+)
+def test_a_property_that_cannot_be_is_refused_in_one_line_with_what_is_possible(
+    text: str, problem: str, hint: str
+) -> None:
+    with pytest.raises(UsageError) as raised:
+        custom_profile(replace(PROFILES["vt"], arms=PROFILES["vt"].arms[:6]), [], None, [], [text])
+    assert problem in raised.value.problem
+    assert hint in (raised.value.hint or "")
+    assert "\n" not in raised.value.problem

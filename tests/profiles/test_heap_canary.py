@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from pooldiag.attribution.canary_facts import CanaryFacts, judge, observed
+from pooldiag.attribution.canary_facts import CanaryFacts, judge, observed, properties_seen
 from pooldiag.model.arms import Acted, Canary, Role
 from pooldiag.profiles import PROFILES, arms_of
 
@@ -122,3 +122,13 @@ def test_python_without_its_own_pool_still_has_that_of_malloc() -> None:
     state, why = verdict("python", Role.BYPASS, {"PYTHONMALLOC": "malloc"})
     assert state is Acted.INERT
     assert "keep their content when freed" in why
+
+
+@pytest.mark.parametrize(("name", "addresses"), [("glibc", "returned"), ("python", "returned"), ("asan", None)])
+def test_the_canary_sees_whether_a_released_address_comes_back_under_the_bypass(
+    name: str, addresses: str | None
+) -> None:
+    (arm,) = (arm for arm in arms_of(PROFILES[name]) if arm.role is Role.BYPASS)
+    seen = properties_seen(Role.BYPASS, observe(name, dict(arm.environment.set)))
+    assert [one.value for one in seen] == ([] if addresses is None else [addresses])
+    assert addresses in {None, arm.property("addresses")}

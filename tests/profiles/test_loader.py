@@ -5,7 +5,17 @@ from pathlib import Path
 import pytest
 
 from pooldiag.errors import UsageError
-from pooldiag.model.arms import Arm, BannerRule, CanaryRule, Confidence, CounterRule, Linkage, PoolCounter, Role
+from pooldiag.model.arms import (
+    Arm,
+    ArmProperty,
+    BannerRule,
+    CanaryRule,
+    Confidence,
+    CounterRule,
+    Linkage,
+    PoolCounter,
+    Role,
+)
 from pooldiag.model.runs import Environment
 from pooldiag.profiles import load_profile
 
@@ -41,10 +51,15 @@ proof = { counter = "hits", equals = 0 }
 banner = { pattern = "no pool", printed = true, sufficient = false }
 source = "its source"
 confidence = "source"
+[arms.bypass.properties]
+waits = { value = "yes", source = "its manual" }
+addresses = { value = "apart", source = "a test of its own" }
 [arms.poison-n]
 set = { A_OFF = "all,too", A_FILL = "" }
 source = "a run"
 confidence = "measured"
+[arms.poison-n.properties]
+nan_in = { value = "f16, bf16", source = "a look at its bytes" }
 [canary]
 allocator = "libc"
 preload = "liba"
@@ -53,6 +68,8 @@ freed = ["unmapped", "0x00"]
 partly = "add more"
 inert = "add all"
 """
+
+WITHOUT_BYPASS = GOOD[GOOD.index("[arms.bypass]") : GOOD.index("[arms.poison-n]")]
 
 
 def test_a_profile_is_read_whole() -> None:
@@ -77,6 +94,10 @@ def test_a_profile_is_read_whole() -> None:
             source="its source",
             confidence=Confidence.SOURCE,
             late=True,
+            properties=(
+                ArmProperty(name="addresses", value="apart", source="a test of its own"),
+                ArmProperty(name="waits", value="yes", source="its manual"),
+            ),
         ),
         Arm(
             role=Role.POISON_N,
@@ -84,6 +105,7 @@ def test_a_profile_is_read_whole() -> None:
             source="a run",
             confidence=Confidence.MEASURED,
             late=True,
+            properties=(ArmProperty(name="nan_in", value="f16,bf16", source="a look at its bytes"),),
         ),
         Arm(
             role=Role.SERIAL,
@@ -178,11 +200,29 @@ def test_a_profile_of_two_words_is_enough() -> None:
         ("canary.arms.bypass", "canary.arms.exact", "the canary is asked about exact, which is no arm", "add the arm"),
         (GOOD[GOOD.index("[canary.arms") :], "", "canary: is asked about no arm", "arms.ROLE"),
         ('"A_FILL", ', "", "A_FILL is used and not in variables", "add it"),
+        (
+            "waits = {",
+            "wait = {",
+            "bypass: properties: wait: bypass has no property 'wait'",
+            "of bypass: addresses, waits",
+        ),
+        ('value = "yes"', 'value = "maybe"', "waits: 'maybe' is not a value of waits", "one of yes, no"),
+        ('"f16, bf16"', '"f16,half"', "'f16,half' is not a value of nan_in", "some of f64, f32"),
+        ('"f16, bf16"', '"f16,f16"', "'f16,f16' is not a value of nan_in", "or none"),
+        ('"apart", source', '"apart", sauce', "properties: addresses: sauce: unknown key", "nearest: source"),
+        (', source = "a test of its own"', "", "properties: addresses: source is missing", "a string"),
+        ('value = "apart", ', "", "properties: addresses: value is missing", "a string"),
+        (
+            "[arms.bypass.properties]",
+            "[arms.pad]\nset = { A_OLD = '1' }\nsource = 's'\nconfidence = 'source'\n[arms.pad.properties]",
+            "arms: pad: properties: waits: pad has no properties",
+            "bypass, exact",
+        ),
         ('["A_OFF"]', '["A_OF"]', "A_OF is used and not in variables", "add it"),
         ('counter = "hits"', 'counter = "hit"', "bypass is proven by 'hit', which is no counter", "counters: hits"),
         ('A_OFF = "all,too", ', "", "poison-n is without bypass", "all that bypass sets"),
         ('A_OFF = "all,too", ', 'A_OFF = "no", ', "poison-n is without bypass", "all that bypass sets"),
-        ("[arms.bypass]", "[arms.exact]", "poison-n is without bypass", "all that bypass sets"),
+        (WITHOUT_BYPASS, "", "poison-n is without bypass", "all that bypass sets"),
     ],
 )
 def test_what_is_wrong_is_named_with_what_would_be_right(old: str, new: str, problem: str, hint: str) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import pooldiag.profiles
+from pooldiag.census.layouts import LAYOUTS
+from pooldiag.model.arm_properties import FLOATS_WITH_NAN, NOWHERE, PROPERTIES
 from pooldiag.model.arms import SWITCHED_ROLES, AllocatorProfile, CounterRule, Isolation, Role
 from pooldiag.model.runs import Environment
 from pooldiag.profiles import NO_PROFILE, PROFILES, PackagedProfiles, arms_of, inherited_changes, markers, recognise
@@ -192,3 +194,47 @@ def test_nothing_found_is_no_profile() -> None:
     assert recognise(frozenset()) is None
     assert recognise(frozenset({b"SOMETHING_ELSE"})) is None
     assert recognise(frozenset({b"X"}), {}) is None
+
+
+@pytest.mark.parametrize("name", sorted(PROFILES))
+def test_every_property_of_a_packaged_arm_has_a_source_and_a_value_that_its_role_takes(name: str) -> None:
+    for arm in PROFILES[name].arms:
+        rules = {rule.name: rule for rule in PROPERTIES.get(arm.role, ())}
+        assert len({one.name for one in arm.properties}) == len(arm.properties)
+        for one in arm.properties:
+            assert one.source
+            assert rules[one.name].read(one.value) == one.value, one
+
+
+def test_the_types_that_a_fill_can_be_a_nan_of_are_those_that_have_one() -> None:
+    assert {layout.name for layout in LAYOUTS.values() if getattr(layout, "nan_patterns", 0)} == set(FLOATS_WITH_NAN)
+
+
+FILLED_WITH = {"vt": 0xFF, "asan": 0xFF, "paddle": 0xFF, "glibc": 0x7F, "tcmalloc-debug": 0xAB, "python": 0xCD}
+
+
+def test_a_fill_is_a_nan_of_the_types_that_its_bytes_are_one_of() -> None:
+    filling = {name for name, one in PROFILES.items() if any(arm.role is Role.POISON_N for arm in one.arms)}
+    assert filling == set(FILLED_WITH)
+    for name, byte in FILLED_WITH.items():
+        (arm,) = (arm for arm in PROFILES[name].arms if arm.role is Role.POISON_N)
+        layouts = [LAYOUTS[one] for one in FLOATS_WITH_NAN]
+        nan_in = [one.name for one in layouts if one.is_nan(int.from_bytes(bytes([byte] * one.item_bytes), "little"))]
+        assert arm.property("nan_in") == (",".join(nan_in) or NOWHERE), name
+
+
+def test_each_profile_knows_of_its_arms_what_its_sources_say() -> None:
+    known = {
+        f"{name} {arm.role} {one.name}": one.value
+        for name, profile in PROFILES.items()
+        for arm in profile.arms
+        for one in arm.properties
+    }
+    assert known["glibc bypass addresses"] == "returned"
+    assert known["glibc poison-0 fills_on"] == "both"
+    assert known["asan bypass addresses"] == "apart"
+    assert known["vt exact rounds_to"] == "1"
+    assert known["pytorch bypass waits"] == "yes"
+    assert known["pytorch serial covers"] == "launches"
+    assert known["pytorch-rocm serial covers"] == "launches,copies"
+    assert "pytorch bypass addresses" not in known  # nobody knows

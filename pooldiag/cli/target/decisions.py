@@ -14,7 +14,7 @@ from pooldiag.cli.target.flags import Invocation
 from pooldiag.config.file import Config, TargetConfig, find_config, read_config, resolve_target
 from pooldiag.config.options import Options
 from pooldiag.errors import UsageError
-from pooldiag.execute.elf import Kind, describe, find_markers, libraries
+from pooldiag.execute.elf import Kind, describe, find_markers, is_closed, libraries
 from pooldiag.frameworks import BLACKBOX, FRAMEWORKS, recognise
 from pooldiag.frameworks.base import Framework
 from pooldiag.model.arms import SWITCHED_ROLES, AllocatorProfile, Arm, Role
@@ -34,6 +34,8 @@ from pooldiag.profiles import recognise as recognise_profile
 
 DEFAULT_LOCK = Path("~/gpu.lock")
 
+_PRELOADING = frozenset({"LD_PRELOAD", "LD_AUDIT"})  # each brings in libraries that no file of the target names
+
 LEAST_CONFIDENCE = 0.5
 """With less, two mechanisms could both be established."""
 
@@ -47,6 +49,7 @@ class Decided:
     framework: Framework
     names: frozenset[str]
     searchable: bool
+    closed: bool
     libraries: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -84,6 +87,7 @@ def decide(given: Invocation, config: Config, *, invocation: CommandLine) -> Dec
         framework=framework,
         names=_names(profile, files),
         searchable=searchable,
+        closed=searchable and not _PRELOADING & os.environ.keys() and is_closed(files),
         libraries=files[1:],
         notes=tuple(_notes(given.said, framework, profile, config, marks)),
     )
@@ -133,7 +137,7 @@ def _profile(said: Options, marks: frozenset[bytes]) -> AllocatorProfile:
     wanted = said.profile
     base = recognise_profile(marks) if wanted is None else _switched(registered(PROFILES, wanted, "--profile"))
     base = None if base is None else with_inherited(base, os.environ)
-    return custom_profile(base, said.arm, said.stats, said.counter)
+    return custom_profile(base, said.arm, said.stats, said.counter, said.property)
 
 
 def _switched(profile: AllocatorProfile) -> AllocatorProfile:

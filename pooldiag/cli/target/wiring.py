@@ -137,6 +137,7 @@ def _tools(
         machine=machine_report(),
         names=decided.names,
         searchable=decided.searchable,
+        closed=decided.closed,
         libraries=decided.libraries,
         removed=removed,
         fills=fills_among(removed, settings.profile),

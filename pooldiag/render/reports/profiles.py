@@ -81,6 +81,8 @@ def _arm_facts(arm: Arm, canary: Canary | None) -> Iterator[Fact]:
     for rule in canary.rules if canary is not None else ():
         if rule.role is arm.role:
             yield Fact("canary", _expected(rule))
+    for one in arm.properties:
+        yield Fact(one.name, f"{one.value.replace(',', ', ')} ({one.source})")
     if arm.caveat is not None:
         yield Fact("but", arm.caveat)
 

@@ -1,6 +1,5 @@
 """The field cases, run plainly: each binary shows under each arm what its row of the table says."""
 
-import re
 import resource
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,7 +78,7 @@ def test_red_is_one_symptom_in_one_case(binaries: Path, tmp_path: Path, name: st
 def test_out_of_memory_says_so_and_no_block_was_handed_out_twice(binaries: Path, tmp_path: Path) -> None:
     red = Suite(binary=binaries / "out_of_memory", folder=tmp_path).under("baseline")
     ((_, text),) = red.reds
-    assert re.fullmatch(r"out of memory: tried to allocate \d+ bytes", text.strip('"'))
+    assert text.strip('"') == "out of memory: tried to allocate N bytes"
     assert red.hits == 0
 
 

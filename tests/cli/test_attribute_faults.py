@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.command import diagnose
+from tests.cli.command import diagnose, diagnose_in_words
 from tests.cli.field_pool import ALL, GREEN, OPEN, answer_of, arms, check, fills, properties
 from tests.examples.plain_runs import Suite
 from tests.examples.test_zoo_faults import FAULTS, OTHERS
@@ -36,6 +36,7 @@ class Truth:
     options: tuple[str, ...] = ALL
     environment: tuple[tuple[str, str], ...] = ()
     at_most_runs: int = 64
+    slow: bool = False  # one more variant of what another one shows
 
     @property
     def allowed(self) -> set[str | None]:
@@ -62,6 +63,7 @@ STEADY = (
         must="unwritten-read",
         mechanisms=("class-slack", "access-past-end"),
         options=(*ALL, *properties("exact", rounds_to="256")),
+        slow=True,
     ),
     Truth(
         fault="relu",
@@ -81,12 +83,14 @@ STEADY = (
         must="carried-outside",
         mechanisms=("case-state",),
         options=WITH_QUARANTINE,
+        slow=True,
     ),
     Truth(
         fault="both",
         why="a stale read and a missing wait in one case",
         answers=("unwritten-read",),
         mechanisms=("stale-read", "timing-race"),
+        slow=True,
     ),
     Truth(
         fault="twice",
@@ -106,36 +110,42 @@ STEADY = (
         must="reused-in-case",
         mechanisms=("use-after-release", "two-owners"),
         options=WITH_QUARANTINE,
+        slow=True,
     ),
     Truth(
         fault="early",
         why="the same, and nothing but a bypass and a pool a case are there",
         must=OPEN,
         options=arms("bypass", "per-case"),
+        slow=True,
     ),
     Truth(
         fault="kept pointer",
         why="a pointer outlives its block, over the end of the case",
         must="carried-by-pool",
         mechanisms=("use-after-release",),
+        slow=True,
     ),
     Truth(
         fault="counters",
         why="a test of the pool's own counters, within one case",
         must="reused-in-case",
         mechanisms=("pool-state",),
+        slow=True,
     ),
     Truth(
         fault="aligned",
         why="where a block begins hangs on what was cut from the slab before",
         must="carried-by-pool",
         mechanisms=("pool-state",),
+        slow=True,
     ),
     Truth(
         fault="foreign",
         why="a block of the other device, with every arm but a quarantine",
         must="carried-by-pool",
         mechanisms=("cross-device-reuse",),
+        slow=True,
     ),
     Truth(
         fault="foreign",
@@ -163,6 +173,7 @@ STEADY = (
         must="race",
         without_serial=("no-arm",),
         mechanisms=("timing-race",),
+        slow=True,
     ),
     Truth(
         fault="late writer",
@@ -176,6 +187,7 @@ STEADY = (
         must=OPEN,
         mechanisms=("stream-race",),
         options=FEW,
+        slow=True,
     ),
     Truth(
         fault="late writer",
@@ -183,6 +195,7 @@ STEADY = (
         must=OPEN,
         mechanisms=("stream-race",),
         options=(*arms("bypass", "exact", "per-case", "poison-n", "poison-0"), *fills()),
+        slow=True,
     ),
     Truth(
         fault="hasty bypass",
@@ -190,6 +203,7 @@ STEADY = (
         must="race",
         mechanisms=("stream-race",),
         options=(*ALL, *properties("bypass", waits="no", addresses="returned")),
+        slow=True,
     ),
     Truth(
         fault="threads",
@@ -211,6 +225,7 @@ STEADY = (
         must="carried-outside",
         mechanisms=("case-state",),
         options=WITH_QUARANTINE,
+        slow=True,
     ),
     Truth(
         fault="leak",
@@ -225,6 +240,7 @@ STEADY = (
         must="carried-outside",
         mechanisms=("case-state",),
         options=WITH_QUARANTINE,
+        slow=True,
     ),
     Truth(fault="expired", why="a plain bug in its data", must="no-arm", mechanisms=("independent",)),
     Truth(
@@ -240,6 +256,7 @@ STEADY = (
         must=OPEN,
         mechanisms=("stale-read",),
         options=arms("bypass", "exact", "per-case", "poison-n", "poison-0", "serial"),
+        slow=True,
     ),
     Truth(
         fault="fill on release",
@@ -253,12 +270,14 @@ STEADY = (
         why="bytes behind the block are read, where the fill does not reach",
         must="carried-by-pool",
         mechanisms=("access-past-end",),
+        slow=True,
     ),
     Truth(
         fault="fragile",
         why="a stale read in a case that does not stand the bypass",
         answers=("unwritten-read",),
         mechanisms=("stale-read",),
+        slow=True,
     ),
 )
 CHANCES = (
@@ -308,7 +327,13 @@ def name_of(truth: Truth) -> str:
     return f"{truth.fault} {values}".strip()
 
 
-@pytest.mark.parametrize("truth", STEADY, ids=lambda truth: f"{truth.fault}, {truth.why}")
+@pytest.mark.parametrize(
+    "truth",
+    [
+        pytest.param(truth, id=f"{truth.fault}, {truth.why}", marks=[pytest.mark.slow] if truth.slow else [])
+        for truth in STEADY
+    ],
+)
 def test_a_steady_fault_gets_an_answer_that_is_true_of_it(zoo: Path, tmp_path: Path, truth: Truth) -> None:
     report = ask(zoo, tmp_path, truth.fault, *truth.options)
     check(report, truth.allowed, truth.mechanisms)
@@ -338,6 +363,19 @@ def test_a_pool_that_lacks_a_switch_gets_no_answer_that_is_false(
     unseen = truth.without_serial if left_out == "serial" else ()
     hidden = (GREEN,) if truth.fault == "hidden read" else ()
     check(report, {OPEN, *truth.answers, *asked, *unseen, *hidden}, truth.mechanisms)
+
+
+def test_sizes_that_meet_only_by_rounding_are_not_settled_and_what_is_known_leads(zoo: Path, tmp_path: Path) -> None:
+    target = zoo / binary_of("foreign")
+    report, said = diagnose_in_words("--case", "foreign: *", *FEW, target, cwd=tmp_path)
+    assert said.code == 3
+    assert {(one["role"], one["shows"]) for one in report["seen"]} >= {
+        (role, "gone") for role in ("bypass", "exact", "per-case", "isolate")
+    }
+    first, _, _ = said.out.partition("Target ")
+    assert "not settled" in first
+    assert {"poison-n", "serial"} <= set(report["separators"])
+    assert "bisect" in report["next"]
 
 
 def test_memory_that_a_stale_size_asks_for_is_not_kept_by_the_pool(zoo: Path, tmp_path: Path) -> None:
@@ -382,7 +420,11 @@ def test_a_port_that_somebody_else_has_is_changed_by_no_arm(zoo: Path, tmp_path:
     check(report, {"no-arm"}, ("independent",))
 
 
-@pytest.mark.parametrize("options", [ALL, WITH_QUARANTINE, FEW, arms("serial"), arms("bypass", "serial")])
+@pytest.mark.parametrize(
+    "options",
+    [ALL, *(pytest.param(some, marks=pytest.mark.slow) for some in (WITH_QUARANTINE, FEW, arms("serial")))],
+    ids=["all", "with a quarantine", "few", "serial"],
+)
 def test_a_red_that_any_variable_moves_gets_no_answer(zoo: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
     report = ask(zoo, tmp_path, "variables", *options, FAULT_SIZE=str(tmp_path / "size"))
     check(report, {OPEN}, ())

@@ -31,6 +31,10 @@ def _names(place: str) -> str:
             from pooldiag.render import FORMAT_NAMES  # noqa: PLC0415
 
             return _choices(FORMAT_NAMES)
+        case "witnesses":
+            from pooldiag.attribution.witnesses import WITNESS_IDS  # noqa: PLC0415
+
+            return _choices(WITNESS_IDS)
         case "orders":
             return ",".join(SEEDLESS)
     raise KeyError(place)

@@ -167,6 +167,9 @@ class Options:
     arms: "tuple[Role, ...] | None" = single(
         ROLES, "Run only these arms, and the baseline: 'bypass,exact'.", key="run.roles"
     )
+    no_witness: tuple[str, ...] = several(
+        NAME, "Leave out this fact or hint: {witnesses}.", key="run.no_witness", adds=True
+    )
     confidence: float | None = single(SHARE, "Posterior that a verdict needs (default: 0.99).", key="run.confidence")
     search_confidence: float | None = single(
         SHARE, "How sure an answer must be where runs disagree (default: 0.8).", flag="--confidence"

@@ -1,17 +1,20 @@
 """`attribute`: runs the arms and says, after every run, what is known so far."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pooldiag.attribution.acted import Beforehand, acted
-from pooldiag.attribution.engine import Spent, Stop, StopRule, conclude, greens_needed, next_step
+from pooldiag.attribution.answers import ALL_ANSWERS, Circumstances
+from pooldiag.attribution.conclusions import conclude
+from pooldiag.attribution.engine import Spent, Stop, StopRule, circumstances, greens_needed, next_step
 from pooldiag.attribution.fresh_state import no_answer
 from pooldiag.attribution.mechanisms import MECHANISMS
-from pooldiag.attribution.posterior import RoleEvidence
 from pooldiag.attribution.reading import sight
+from pooldiag.attribution.role_evidence import RoleEvidence
 from pooldiag.attribution.signatures import as_seen
 from pooldiag.attribution.steps import step_of
-from pooldiag.diagnose.canaries import canary_states
+from pooldiag.attribution.witnesses import out_of_memory, read_witnesses, scene_of
+from pooldiag.diagnose.canaries import canary_findings
 from pooldiag.diagnose.commands import next_command, reproducer
 from pooldiag.diagnose.lister import Lister, named_among
 from pooldiag.diagnose.notes import notes, witnesses
@@ -23,7 +26,7 @@ from pooldiag.diagnose.tools import TargetFacts, Tools
 from pooldiag.errors import BlockedError, UsageError
 from pooldiag.frameworks.base import ListingError
 from pooldiag.model.arms import PROBES_OF_A_GREEN, Acted, Arm, Isolation, Role
-from pooldiag.model.attributions import Attribution, Status
+from pooldiag.model.attributions import Attribution, Status, UnaskedRole
 from pooldiag.model.cases import Case, Listing, Selection
 from pooldiag.model.events import Planned
 from pooldiag.model.readings import Reading, Sight, Signature
@@ -74,7 +77,6 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
             max_runs=settings.max_runs,
             budget_seconds=settings.budget_seconds,
             repeat=settings.repeat,
-            own_pool=settings.profile.linked is None,
             bisected=found is not None,
         )
         self._stop: Stop | None = None
@@ -83,7 +85,9 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
         """List, then run whatever arm the strategy asks for, until it asks for none."""
         runner = Runner(self._common, self._tools) if self._found is None else self._found.prober.runner
         self._list()
-        self._known.canaries = canary_states(self._common.profile, self._known.arms, self._tools)
+        found = canary_findings(self._common.profile, self._known.arms, self._tools)
+        self._known.canaries = found.states
+        self._known.arms = tuple(map(found.known, self._known.arms))
         self._tools.ports.progress.notice(Planned(arms=self._known.arms, cases=len(self._cases) or None))
         while isinstance(step := self._next_step(), Role):
             arm = next(arm for arm in self._known.arms if arm.role is step)
@@ -135,7 +139,20 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
         if alone and in_no_case and len(self._cases) > _MOST_ALONE:
             self._leave_isolation_out()
             self._notes.append(f"isolate is left out: the red is in no case, and {len(self._cases)} would run alone")
-        return next_step(self._known.evidence(signature), self._plan, self._known.spent())
+        evidence = self._known.evidence(signature)
+        return next_step(evidence, self._plan, self._known.spent(), self._circumstances(signature, evidence))
+
+    def _circumstances(self, signature: Signature | None, evidence: Sequence[RoleEvidence]) -> Circumstances:
+        """Gather what is known beside the runs' sights."""
+        results = self._known.results(signature)
+        scene = scene_of(signature, results)
+        known = circumstances(
+            evidence,
+            out_of_memory=scene is not None and out_of_memory(scene) is not None,
+            loads_alike=self._tools.framework.loads_alike,
+        )
+        spoken = (*read_witnesses(scene, without=self._common.left_out_witnesses), *witnesses(results))
+        return replace(known, witnesses=spoken)
 
     def _selections(self, arm: Arm) -> tuple[Selection | None, ...]:
         """Return what to run, one process each: everything at once, or the victims, each alone."""
@@ -162,7 +179,7 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
     def report(self, *, partial: bool, blocked: BlockedError | None = None) -> AttributeReport:
         settings, tools, signature = self._common, self._tools, self._known.signature()
         results = self._known.results(signature)
-        attribution = replace(self._attribution(signature, blocked), witnesses=witnesses(results))
+        attribution = self._attribution(signature, blocked)
         if partial and attribution.status is Status.GREEN:
             attribution = replace(attribution, status=Status.UNRESOLVED)  # nothing red so far is not green
         cases, shown, target = len(self._cases), attribution.signature, tools.facts.report_of(self._listing)
@@ -173,6 +190,7 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
             session=self._session(partial=partial, blocked=blocked, target=target, notes=said),
             attribution=attribution,
             others=tuple(self._attribution(other, None) for other in self._known.known() if other != signature),
+            answers=ALL_ANSWERS,
             mechanisms=MECHANISMS,
             excluded=None if blocked or signature else excluded_by(len(self._known.of(Role.BASELINE))),
             arms=results,
@@ -183,7 +201,11 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
     def _attribution(self, signature: Signature | None, blocked: BlockedError | None) -> Attribution:
         if blocked is not None:
             return Attribution(signature=signature, status=Status.BLOCKED)
-        concluded = conclude(self._known.evidence(signature), signature=signature, plan=self._plan, stop=self._stop)
+        evidence = self._known.evidence(signature)
+        known = self._circumstances(signature, evidence)
+        concluded = conclude(evidence, signature=signature, plan=self._plan, known=known, stop=self._stop)
+        left_out = (UnaskedRole(role=role, reason="--arms leaves it out") for role in self._common.left_out)
+        concluded = replace(concluded, not_asked=(*concluded.not_asked, *left_out))
         if self._listing is None:  # what cannot be asked of a target without cases separates nothing
             separators = tuple(role for role in concluded.separators if role is not Role.ISOLATE)
             return replace(concluded, separators=separators)
@@ -231,12 +253,13 @@ class _ArmRuns:
         )
 
     def evidence(self, signature: Signature | None) -> tuple[RoleEvidence, ...]:
-        """Return what the roles show; an arm that is inert before it ran is never asked."""
+        """Return what the roles show, and what is known of their arms."""
         red = bool(self.known())
         return tuple(
             RoleEvidence(
                 role=result.arm.role,
                 acted=result.acted,
+                properties=result.arm.properties,
                 runs=tuple(run.id for run in result.runs),
                 sights=tuple(
                     Sight.NOTHING
@@ -246,7 +269,6 @@ class _ArmRuns:
                 ),
             )
             for result in self.results(signature)
-            if result.runs or result.acted is not Acted.INERT
         )
 
     def results(self, signature: Signature | None) -> tuple[ArmResult, ...]:

@@ -29,11 +29,6 @@ class CanaryFindings:
         return replace(arm, properties=with_properties(arm, seen)) if seen else arm
 
 
-def canary_states(profile: AllocatorProfile, arms: Sequence[Arm], tools: Tools) -> Mapping[Role, _Verdict]:
-    """Return which arms the canary proves or convicts."""
-    return canary_findings(profile, arms, tools).states
-
-
 def canary_findings(profile: AllocatorProfile, arms: Sequence[Arm], tools: Tools) -> CanaryFindings:
     """Run the canary, and say which arms it proves or convicts, and what it saw of those that act.
 

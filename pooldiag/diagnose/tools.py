@@ -19,8 +19,8 @@ class TargetFacts:
     stand in the binary itself. `libraries` are what it loads at its start. `searchable` is False for a target whose
     files cannot know such names (a script); `closed` is True for one whose files are all that is ever loaded, and that
     starts no other program. `removed` are the inherited variables that every run goes without, with the values they
-    had, `fills` those of them that fill memory; `surroundings` identifies all others, `changed_variables` are those that
-    differ from an interrupted diagnosis that is continued.
+    had, `fills` those of them that fill memory; `surroundings` identifies all others, `changed_variables` are those
+    that differ from an interrupted diagnosis that is continued.
     """
 
     report: TargetReport

@@ -65,6 +65,7 @@ class Framework(Protocol):
     any_order: bool = False
     counts_assertions: bool = False  # whether it tells how many each case made: then none is 0, not unknown
     holds_runners: bool = False  # whether other test runners may be inside of it, that say themselves that nothing ran
+    loads_alike: bool = False  # whether a few cases load the same code as all of them do; False: not known
     report_name: str = "report.txt"  # of the file in a run's folder that it reports into
     plain_orders: tuple[Order, ...] = (Order(),)  # those that take no seed and may differ from each other
 

@@ -66,6 +66,7 @@ class Doctest(Framework):
     name = "doctest"
     markers = (b"dt-test-case=",)
     counts_assertions = True
+    loads_alike = True
     report_name = "report.xml"
     plain_orders = tuple(Order(kind=kind) for kind in (OrderKind.FILE, OrderKind.NAME, OrderKind.SUITE))
 

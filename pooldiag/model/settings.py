@@ -81,6 +81,7 @@ class AttributeSettings:
     profile: AllocatorProfile
     arms: tuple[Arm, ...]
     left_out: tuple[Role, ...] = ()  # roles that could be played and were not asked for
+    left_out_witnesses: tuple[str, ...] = ()
     repeat: int | None = None  # None: as many runs as it takes, chosen one at a time
     confidence: float = DEFAULT_CONFIDENCE
     max_runs: int = DEFAULT_MAX_RUNS

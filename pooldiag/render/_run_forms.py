@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pooldiag.model.arms import Arm, Role
-from pooldiag.model.attributions import Attribution, Mechanism, Witness
+from pooldiag.model.attributions import Attribution, Witness
 from pooldiag.model.bisections import (
     BisectReport,
     CheckedCommand,

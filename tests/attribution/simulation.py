@@ -1,7 +1,7 @@
 """Targets that exist only as rates, to see how the engine does on faults that are known: in tests and in calibration.
 
-A simulated target has a pattern, what every role shows, and a red rate; the engine diagnoses it run by run, as it would a
-real one.
+A simulated target has a pattern, what every role shows, and a red rate; the engine diagnoses it run by run, as it would
+a real one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ PLAIN = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulated:
-    """A target with one fault: what each role shows, the rate of the red, and the rates of arms with one of their own."""
+    """A target with one fault: what each role shows, the rate of the red, and rates of arms with one of their own."""
 
     pattern: Mapping[Role, Shows]
     rate: float = 1.0

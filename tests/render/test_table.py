@@ -6,7 +6,16 @@ import pytest
 from rich.cells import cell_len
 
 from pooldiag.model.arms import Acted, ProfilesReport, Role
-from pooldiag.model.attributions import (Attribution, Candidate, ExcludedRate, Rate, SeenRole, Status, UnaskedRole, WitnessKind)
+from pooldiag.model.attributions import (
+    Attribution,
+    Candidate,
+    ExcludedRate,
+    Rate,
+    SeenRole,
+    Status,
+    UnaskedRole,
+    WitnessKind,
+)
 from pooldiag.model.bisections import BisectReport, OrdersReport
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import AttributeReport, NextCommand

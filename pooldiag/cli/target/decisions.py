@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
 from pooldiag.attribution.acted import ENVIRONMENT_CALLS
+from pooldiag.attribution.witnesses import WITNESS_IDS
 from pooldiag.census.files import FORMATS
 from pooldiag.census.layouts import find_layout
 from pooldiag.cli.problems import registered
@@ -35,6 +36,8 @@ from pooldiag.profiles import recognise as recognise_profile
 DEFAULT_LOCK = Path("~/gpu.lock")
 
 _PRELOADING = frozenset({"LD_PRELOAD", "LD_AUDIT"})  # each brings in libraries that no file of the target names
+
+WITNESS_NAMES = {name: name for name in WITNESS_IDS}
 
 LEAST_CONFIDENCE = 0.5
 """With less, two mechanisms could both be established."""
@@ -173,6 +176,7 @@ def _settings(said: Options, target: Target, profile: AllocatorProfile, invocati
         profile=profile,
         arms=arms,
         left_out=tuple(arm.role for arm in arms_of(profile) if arm not in arms),
+        left_out_witnesses=tuple(registered(WITNESS_NAMES, name, "--no-witness") for name in said.no_witness),
         repeat=said.repeat,
         confidence=said.confidence or DEFAULT_CONFIDENCE,
         max_runs=said.max_runs or DEFAULT_MAX_RUNS,

@@ -53,7 +53,7 @@ WHAT, ARMS, SEARCH = "What is run", "Arms", "The search"
 
 ONE_ORDER = panel(WHAT, "order", "seed")
 PROFILE = panel(ARMS, "profile")
-SWITCHES = (*PROFILE, *panel(ARMS, "arm", "property", "stats", "counter", "arms"))
+SWITCHES = (*PROFILE, *panel(ARMS, "arm", "property", "stats", "counter", "arms", "no_witness"))
 ALL_RUNS = (
     *panel("What is read", "outputs", "printed_census", "requires", "fresh_check"),
     *panel("Bounds", "timeout", "grace", "lock", "no_lock", "lock_wait", "disk_floor", "memory_floor", "need"),

@@ -113,16 +113,23 @@ class _Conclusion:
         return any(self._believed.too_few(role, shows) for role, shows in part.items())
 
     def _settled(self) -> Pattern:
-        """Return what is established of the arms: what the answer rests on, and what more holds together with it."""
+        """Return what is established of the arms: what the answer rests on, and what more holds together with it.
+
+        Without an answer it is what holds of each arm by itself.
+        """
         believed = self._believed
-        settled = dict(self._part) if self._part is not None and self._decided else {}
-        likely = sorted(believed.pattern, key=lambda role: -believed.posterior.likely(role)[1])
-        for role in likely:
-            more = {**settled, role: believed.pattern[role]}
-            few = believed.too_few(role, believed.pattern[role])
-            if role not in settled and not few and believed.posterior.probability(more) >= self._plan.confidence:
+        sure = {role: shows for role, shows in believed.pattern.items() if not believed.too_few(role, shows)}
+        if self._part is None or not self._decided:
+            return {role: shows for role, shows in sure.items() if self._chance(role) >= self._plan.confidence}
+        settled = dict(self._part)
+        for role in sorted(sure.keys() - settled.keys(), key=lambda role: -self._chance(role)):
+            more = {**settled, role: sure[role]}
+            if believed.posterior.probability(more) >= self._plan.confidence:
                 settled = more
         return settled
+
+    def _chance(self, role: Role) -> float:
+        return self._believed.posterior.likely(role)[1]
 
     def _seen(self) -> Iterator[SeenRole]:
         believed, settled = self._believed, self._settled()
@@ -168,8 +175,9 @@ class _Conclusion:
     def _mechanism(self) -> str | None:
         """Return the mechanism that a fact names; a fact that needs an arm's answer needs it to be established."""
         named = [one for one in self._witnesses if one.kind is WitnessKind.FACT and len(one.speaks_for) == 1]
-        settled = self._settled()
-        held = (one for one in named if all(settled.get(role) is shows for role, shows in one.needs))
+        believed, wanted = self._believed, self._plan.confidence
+        asked = (one for one in named if all(role in believed.pattern for role, _ in one.needs))
+        held = (one for one in asked if all(believed.is_sure(role, shows, wanted) for role, shows in one.needs))
         return next((one.speaks_for[0] for one in held), None)
 
     def _narrowed(self, answer: str | None) -> str | None:

@@ -39,7 +39,7 @@ _LEAST_BITS = 1e-6  # nothing that a few runs would make something of
 _LEAST_SECONDS = 1.0  # runs shorter than that cost alike
 _NEARLY_BEST = 0.3  # of about equally informative arms the one that ran least is taken
 _UNLIKELY = 0.01  # of answers together: what the default confidence leaves for all that is not established
-_LIKELY = 0.95  # each arm of an open pattern: it establishes nothing, so it need not be surer
+_LIKELY = 0.98  # each arm of an open pattern: it establishes nothing, so it need not be surer
 _WORTH_ASKING = 0.05  # an arm that changes what is left only by a chance smaller than that tells nothing
 _LEAST_GREENS = 2  # one may be chance, whatever is believed beforehand
 
@@ -134,6 +134,10 @@ class Believed:
         """Tell whether a role that clears the red did so too seldom to be believed."""
         return shows is Shows.GONE and self.of(role).green < _LEAST_GREENS
 
+    def is_sure(self, role: Role, shows: Shows, confidence: float) -> bool:
+        """Tell whether it is this sure what a role shows, by itself."""
+        return not self.too_few(role, shows) and self.posterior.chance(role, shows) >= confidence
+
     def left(self, pattern: Pattern) -> tuple[FaultVariant, ...]:
         """Return the variants that allow this."""
         return tuple(one for one in self.faults if all(shows in one.allows(role) for role, shows in pattern.items()))
@@ -178,7 +182,7 @@ def _weighed_step(believed: Believed | None, plan: StopRule, spent: Spent) -> Ro
         return Stop(reason=StopReason.EXHAUSTED)
     if believed.hidden:
         return _hidden_step(believed, plan, spent)
-    return _first_answers(believed) or _telling_step(believed, plan, spent)
+    return _first_answers(believed) or _pad_of_finding(believed, plan) or _telling_step(believed, plan, spent)
 
 
 def _out_of_budget(plan: StopRule, spent: Spent) -> Stop | None:
@@ -312,6 +316,15 @@ def could_change(believed: Believed, role: Role) -> bool:
     return any(narrowed[shows] != whole and chance >= _WORTH_ASKING for shows, chance in chances.items())
 
 
+def _pad_of_finding(believed: Believed, plan: StopRule) -> Role | None:
+    """Return the pad while it may still make a fact of what a guard found: an access past a block that is the cause."""
+    pad = believed.of(Role.PAD)
+    if Sight.NEW_RED not in believed.of(Role.GUARD).sights or not pad.can_tell or Role.PAD not in believed.roles:
+        return None
+    hopeful = believed.pattern.get(Role.PAD) is Shows.GONE
+    return Role.PAD if hopeful and not believed.is_sure(Role.PAD, Shows.GONE, plan.confidence) else None
+
+
 def _telling_step(believed: Believed, plan: StopRule, spent: Spent) -> Role | Stop:
     """Return the run that tells most about the answer, once every arm that would tell was asked."""
     pattern = believed.pattern
@@ -344,8 +357,10 @@ def _roles_of_answers(believed: Believed) -> tuple[Role, ...]:
 
 def _settle(believed: Believed, spent: Spent) -> Role | Stop:
     """Return a run of an arm of which it is not likely what it shows; none is established by it."""
-    posterior = believed.posterior
-    unsure = [role for role in believed.pattern if posterior.likely(role)[1] < _LIKELY and believed.of(role).can_tell]
+    pattern, asked = believed.pattern, [role for role in believed.pattern if believed.of(role).can_tell]
+    if few := [role for role in asked if believed.too_few(role, pattern[role])]:
+        return few[0]
+    unsure = [role for role in asked if believed.posterior.likely(role)[1] < _LIKELY]
     return _most_informative(believed, spent, unsure) or Stop(reason=StopReason.NO_ANSWER)
 
 

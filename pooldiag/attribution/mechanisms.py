@@ -38,6 +38,13 @@ MECHANISMS: tuple[Mechanism, ...] = (
         leaves_open=("which two operations race",),
     ),
     Mechanism(
+        id="use-after-release",
+        title="use after release",
+        meaning="memory is used after its release; the pool keeps it mapped, or has handed it out again",
+        advice="Find the use after the release. Do not bypass the pool as a cure: the access stays.",
+        leaves_open=("which buffer is used after its release",),
+    ),
+    Mechanism(
         id="access-past-end",
         title="access past the end of a block",
         meaning="code reads or writes beyond its block, into what lies behind it",
@@ -50,13 +57,6 @@ MECHANISMS: tuple[Mechanism, ...] = (
         meaning="code reads beyond the size it asked for, into the rounding of the block's size class",
         advice="Check the extents of the victim's kernels and copies; with exact sizes a memory checker sees it.",
         leaves_open=("which access is out of bounds",),
-    ),
-    Mechanism(
-        id="use-after-release",
-        title="use after release",
-        meaning="memory is used after its release; the pool keeps it mapped, or has handed it out again",
-        advice="Find the use after the release. Do not bypass the pool as a cure: the access stays.",
-        leaves_open=("which buffer is used after its release",),
     ),
     Mechanism(
         id="two-owners",

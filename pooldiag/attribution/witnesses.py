@@ -244,8 +244,8 @@ WITNESSES: tuple[WitnessRule, ...] = (
         id="exact-green",
         kind=_HINT,
         read=_exact_green,
-        speaks_for=("class-slack",),
-        source="reads into the rounding need it; blocks of two sizes meet only by it, too",
+        speaks_against=("access-past-end",),
+        source="an access past the end of a block needs no rounding; a read of the rounding, and two sizes that meet, do",
     ),
     WitnessRule(
         id="canonical-nan",

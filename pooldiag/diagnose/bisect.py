@@ -154,7 +154,9 @@ class _Bisection(BisectionState):
         if not self._has_time_for(Phase.ARMS):
             return
         cases = tuple(prober.suite.cases[place] for place in places)
-        found = MinimalSet(prober=prober, cases=cases, signature=chosen.question.signature)
+        noisy = self._reduction is not None and self._reduction.noisy  # one red run of what is steady tells no rate
+        runs = tuple(self._record.made.get(places[:-1], ())) if noisy else ()
+        found = MinimalSet(prober=prober, cases=cases, signature=chosen.question.signature, runs=runs)
         budget = self._common.budget_seconds
         left = None if budget is None else budget - self._seconds()
         settings = replace(self._common, victim=None, budget_seconds=left)

@@ -172,7 +172,7 @@ class Options:
     )
     confidence: float | None = single(SHARE, "Posterior that a verdict needs (default: 0.99).", key="run.confidence")
     search_confidence: float | None = single(
-        SHARE, "How sure an answer must be where runs disagree (default: 0.8).", flag="--confidence"
+        SHARE, "How sure an answer must be where runs disagree (default: 0.99).", flag="--confidence"
     )
     budget: float | None = single(
         time_limit("leaves no time for a run", "for instance 30m, 2h"),

@@ -46,11 +46,15 @@ def attribute(settings: AttributeSettings, tools: Tools, keep: _Keep) -> Attribu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinimalSet:
-    """What a bisection found: the cases to run, how they are run and listed, and the red in question."""
+    """What a bisection found: the cases to run, how they are run and listed, and the red in question.
+
+    `runs` are those that it made of just these cases: the baseline's first ones.
+    """
 
     prober: Prober
     cases: tuple[Case, ...]
     signature: Signature
+    runs: tuple[Run, ...] = ()
 
 
 def attribute_set(settings: AttributeSettings, tools: Tools, found: MinimalSet, keep: _Keep) -> None:
@@ -72,6 +76,7 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
         self._selection: Selection | None = None
         wanted = None if found is None else found.signature
         self._known = _ArmRuns(facts=tools.facts, settings=settings, arms=settings.arms, wanted=wanted)
+        self._known.runs.extend(() if found is None else found.runs)
         self._plan = StopRule(
             confidence=settings.confidence,
             max_runs=settings.max_runs,

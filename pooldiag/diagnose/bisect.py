@@ -79,9 +79,13 @@ class _Bisection(BisectionState):
         most_greens = max(GREENS_OF_A_RED, len(whole)) if seen else 1
         trust = Trust.CONCLUSIONS if steady else Trust.NOTHING
         plan = self._plan(recalled=sum(map(len, chosen.memory.values())))
-        plan = replace(plan, most_greens=most_greens, trust=trust)
+        plan = replace(plan, most_greens=most_greens, trust=trust, lines=self._lines_tell(chosen))
         ask, jobs = partial(prober.ask, question=chosen.question), self._settings.jobs
         return reduce_ahead(ask, chosen.place, jobs=jobs, plan=plan, memory=chosen.memory, watch=self._watch)
+
+    def _lines_tell(self, chosen: Chosen) -> bool:
+        """Tell whether the lines that follow a search show how the victim was, red and green."""
+        return not chosen.anywhere and all(one.case is not None for one in self._others(chosen.question.signature))
 
     def _plan(self, *, recalled: int = 0) -> SearchPlan:
         """Return how far a search may go from here, which counts what it recalls as runs."""
@@ -123,7 +127,9 @@ class _Bisection(BisectionState):
             self._lines(prober, chosen, places, noisy=reduction.noisy)
             if not self._contradicted:
                 return places
-            if steady and not reduction.noisy and reduction.status is BisectStatus.FOUND:
+            if reduction.noisy:
+                return None
+            if steady and reduction.status is BisectStatus.FOUND:
                 self._reduction = self._reduce(prober, chosen, steady=False)
         return None
 
@@ -153,7 +159,9 @@ class _Bisection(BisectionState):
         if not self._has_time_for(Phase.ARMS):
             return
         cases = tuple(prober.suite.cases[place] for place in places)
-        found = MinimalSet(prober=prober, cases=cases, signature=chosen.question.signature)
+        noisy = self._reduction is not None and self._reduction.noisy  # one red run of what is steady tells no rate
+        runs = tuple(self._record.made.get(places[:-1], ())) if noisy else ()
+        found = MinimalSet(prober=prober, cases=cases, signature=chosen.question.signature, runs=runs)
         budget = self._common.budget_seconds
         left = None if budget is None else budget - self._seconds()
         settings = replace(self._common, victim=None, budget_seconds=left)

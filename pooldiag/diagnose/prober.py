@@ -68,6 +68,7 @@ class ProbeRecord:
     readings: list[RunReading] = field(default_factory=list)  # of all runs
     whole: list[Run] = field(default_factory=list)  # of the whole order
     other_reds: dict[Places, Signature] = field(default_factory=dict)  # selections that turn the victim red otherwise
+    made: dict[Places, list[Run]] = field(default_factory=dict)  # by what ran before the victim
     recalled: int = 0  # of the runs probed, made by an earlier, interrupted diagnosis
     unnamed: dict[Places, list[int]] = field(default_factory=dict)  # runs of a selection that no phase was named for
 
@@ -137,6 +138,7 @@ class Prober:
         for places, made in zip(several, self.runner.run_all(plans), strict=True):
             run = self._taken(made)
             readings.append(self._without_other_reds(places, run, question))
+            self.record.made.setdefault(places, []).append(run)
             self.record.unnamed.setdefault(places, []).append(len(self.record.probed))
             self._write_down(run, len(places) + 1, readings[-1])
         return readings

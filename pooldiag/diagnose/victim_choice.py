@@ -22,6 +22,7 @@ GREENS_OF_A_RED = 5
 
 Chosen: a red that shows in half of the runs is missed so once in 32 times, one that shows in 80 % once in 3,000.
 """
+_SURE_OF_A_VICTIM = 0.8  # chosen: the search for its polluters tests a flake again
 _MOST_ALONE = 8  # reds that are tried alone, until one of them is taken that is red in any company
 
 
@@ -165,7 +166,8 @@ class Chooser:
             return None
         whole: dict[Places, tuple[Reading, ...]] = {tuple(range(len(cases))): (Reading.RED,)}
         probe = partial(self.prober.beginning, signature=signature)
-        found = search_victim(probe, len(cases), plan=self.plan, memory=whole)
+        plan = replace(self.plan, confidence=min(self.plan.confidence, _SURE_OF_A_VICTIM))
+        found = search_victim(probe, len(cases), plan=plan, memory=whole)
         if found.size is None:
             self.reason = f"{signature}: no case can be named: {found.reason}"
             return None

@@ -12,7 +12,7 @@ from itertools import accumulate
 from pooldiag.model.bisections import Phase
 from pooldiag.model.readings import Reading
 from pooldiag.rates import greens_until
-from pooldiag.reduce.belief import Belief, best_share, channel_bits, single_belief
+from pooldiag.reduce.belief import Belief, Supposed, best_share, channel_bits, log_fault, log_flake, single_belief
 from pooldiag.reduce.probe import Bench, BudgetSpentError, DisagreementError, Positions
 
 # Where nothing else is said these are chosen; what they make together is measured, see `FLAKE_PRIOR`.
@@ -43,10 +43,11 @@ def is_steady(bench: Bench, disagreement: DisagreementError) -> bool:
     return True
 
 
-def unsteady_polluter(bench: Bench, confidence: float) -> tuple[int, float] | None:
+def unsteady_polluter(bench: Bench, confidence: float, *, supposed: Supposed = ()) -> tuple[int, float] | None:
     """Return the one polluter and its posterior, proven by a red run of it and the victim alone.
 
-    None when the victim is red alone, or no single case explains the runs. Raises BudgetSpentError when the budget
+    What is `supposed` counts as seen to be sure of the answer, and in nothing else. None when the
+    victim is red alone, or no single case explains the runs. Raises BudgetSpentError when the budget
     ends it. The whole order must have been red once.
     """
     bench.doubt_readings()
@@ -58,8 +59,9 @@ def unsteady_polluter(bench: Bench, confidence: float) -> tuple[int, float] | No
         bench.begin(Phase.NOISE, _most_left(belief))
         best = belief.best
         proven = bench.counts((best,)).red > 0
-        if proven and 1 - belief.flake >= confidence:  # whatever else is true, this case is enough
-            return best, 1 - belief.flake
+        sure = 1 - single_belief(bench, supposed=supposed).flake  # whatever else is true, this case is enough
+        if proven and sure >= confidence:
+            return best, sure
         if belief.flake + belief.other >= max(confidence, HARDLY_ONE):
             return None
         telling = bench.everything if dry == _DRY else most_telling(belief)
@@ -106,17 +108,24 @@ def most_telling(belief: Belief) -> Positions:
 
 def _proving_run(bench: Bench, best: int, rate: float, confidence: float) -> Positions:
     """Return the run that tells the polluter from a flake best; those that prove the prefix come first."""
-    runs = held = 0
-    for positions, counts in bench.observed():
-        tries = counts.red + counts.green
-        runs, held = runs + tries, held + (tries if best in positions else 0)
     longer, shorter = tuple(range(best + 1)), tuple(range(best))
-    if held < best_share(rate) * runs:
+    if _with_it_tells_more(bench, best, rate):
         shown = bench.counts(longer)
         return (best,) if shown.red or shown.green >= repeats_needed(rate, SURELY, 1) else longer
     if bench.counts(shorter).green < earlier_greens(rate, confidence):
         return shorter
     return min(shorter, (), key=lambda one: bench.counts(one).green)
+
+
+def _with_it_tells_more(bench: Bench, best: int, rate: float) -> bool:
+    """Tell whether one more run with the polluter is expected to tell it from a flake better than one without."""
+    red = green = missed = 0
+    for positions, counts in bench.observed():
+        red, green = red + counts.red, green + counts.green
+        missed += counts.green if best in positions else 0
+    shown = log_fault(red + 1, missed) - log_flake(red + 1, green)
+    not_shown = log_fault(red, missed + 1) - log_flake(red, green + 1)
+    return rate * shown + (1 - rate) * not_shown > log_fault(red, missed) - log_flake(red, green + 1)
 
 
 def _most_left(belief: Belief) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from pooldiag.model.bisections import BisectStatus, Phase
 from pooldiag.model.readings import Reading
-from pooldiag.reduce.belief import set_confidence, single_belief
+from pooldiag.reduce.belief import Supposed, set_confidence, single_belief
 from pooldiag.reduce.noise import (
     SURELY,
     earlier_greens,
@@ -33,17 +33,16 @@ from pooldiag.reduce.probe import (
 )
 from pooldiag.reduce.result import Proof, Reduction
 
-DEFAULT_CONFIDENCE = 0.80
-"""How seldom a flake, whatever its rate, is taken for a polluter: about as seldom as this says, see `FLAKE_PRIOR`.
+DEFAULT_CONFIDENCE = 0.99
+"""How seldom a flake that is red in 30 to 90 % of runs is taken for a polluter: see `FLAKE_PRIOR`.
 
-A polluter that shows in half of the runs, one of 99 cases, takes 31.6 runs on average, 36.4 at 0.95. It cannot be much
-less: a run tells 0.32 bits at most, both of which case it is and of its not being the flake that is red in 20 % of
-runs. So right in 97 % there and wrong in 5 % here take 32.4 runs, but for baselines and the proof of the prefix (Wald
-1945, Ann. Math. Stat. 16:117).
+A polluter that shows in half of the runs, one of 99 cases, takes 42 runs on average, baselines and the proof of the
+prefix included. A steady one takes 14, or 12 and the two lines that are printed: a flake that is red in half of the
+runs agrees with a search of n runs, whichever of 99 cases that names, in 99 / 2^n of trials.
 """
 # Chosen: what takes more than these runs is not a steady fault, and is searched for as an unsteady one.
-_MOST_TURNS = 14  # further runs of both ends, when the first ones leave too much to chance
-_SEVERAL = 0.9  # that several act together, at whatever confidence: one case now and then looks like it
+_MOST_TURNS = 24  # further runs of both ends, when the first ones leave too much to chance
+_SEVERAL = 0.99  # that several act together, at whatever confidence: one case now and then looks like it
 _REDS_FOR_A_RATE = 3  # so that one lucky red does not make the rate
 _RUNS_FOR_A_RATE = 100  # a rate under 3 % is given up as too seldom
 
@@ -53,13 +52,16 @@ class SearchPlan:
     """How far a reduction goes.
 
     `most_greens`: how many greens of the whole order it takes to believe that it is green. 1 unless a red was seen.
-    `trust` is what to begin with: nothing where runs are known to disagree.
+    `trust` is what to begin with: nothing where runs are known to disagree. `lines`: the caller runs both ends of the
+    answer once more, as the lines that it prints, and takes the answer back where they do not hold; so the search
+    leaves these two runs to it.
     """
 
     confidence: float = DEFAULT_CONFIDENCE
     most_greens: int = 1
     every_set: bool = False
     trust: Trust = Trust.CONCLUSIONS
+    lines: bool = False
     limits: SearchLimits = SearchLimits()
 
     def bench(self, probe: Probe, length: int, memory: Memory | None, watch: Callable[[SearchStep], None]) -> Bench:
@@ -207,20 +209,28 @@ class _OrderSearch:
         """Run both ends again until the posterior is high enough; DisagreementError when that shows chance."""
         first, needed = sets[0], self._needed(sets)
         ends = (*(without(first, one) for one in first), first)
+        supposed = self._supposed(first) if wanted is Reading.RED else ()
         for turn in range(_MOST_TURNS):
-            confidence = set_confidence(self.bench, sets, wanted)
+            confidence = set_confidence(self.bench, sets, wanted, supposed=supposed)
             if confidence >= needed:
                 return confidence
             self.bench.begin(Phase.NOISE, _MOST_TURNS - turn)
             self.bench.clear_again(ends[turn % len(ends)])
-        return set_confidence(self.bench, sets, wanted)
+        return set_confidence(self.bench, sets, wanted, supposed=supposed)
+
+    def _supposed(self, found: Positions | None = None) -> Supposed:
+        """Return what the lines must show; the red one of what is red now and then is tried until it is red."""
+        if not self.plan.lines:
+            return ()
+        red = () if found is None else ((found, Reading.RED),)
+        return (((), Reading.GREEN), *red)
 
     def _unsteadily(self) -> None:
         """Let a posterior choose the runs; when one polluter does not explain them, repeat every green."""
         bench = self.bench
         bench.doubt_readings()
         self.answer = Reduction(status=BisectStatus.UNRESOLVED, noisy=True)
-        found = unsteady_polluter(bench, self.plan.confidence)
+        found = unsteady_polluter(bench, self.plan.confidence, supposed=self._supposed())
         if bench.counts(()).red:
             self._note_red_alone()
         elif found is None or not self._unsteady_ends(*found):
@@ -255,7 +265,11 @@ class _OrderSearch:
         found = minimal_set(SetQuestion(bench=bench), bench.everything)
         self._note_set(found)
         self._prefix(found)
-        self.answer = replace(self.answer, status=BisectStatus.FOUND, confidence=confidence)
+        sure = min(confidence, set_confidence(bench, [found], supposed=self._supposed()))
+        if sure < confidence:
+            self._note_flake()
+            return
+        self.answer = replace(self.answer, status=BisectStatus.FOUND, confidence=sure)
 
     def _rate(self) -> float:
         """Estimate the red rate of the whole order from the runs up to its third red (Haldane 1945, Nature 155:49)."""
@@ -271,14 +285,20 @@ class _OrderSearch:
         self.answer = replace(self.answer, polluters=found, sets=(found,), set_proof=self._set_proof(found))
 
     def _note_red_alone(self) -> None:
-        self.answer = replace(
-            self.answer,
+        """Note that the victim is red alone, whatever case was suspected before."""
+        self.answer = Reduction(
             status=BisectStatus.FOUND,
             prefix=0,
             red_alone=True,
+            noisy=self.answer.noisy,
             confidence=1.0,
             set_proof=self._set_proof(()),
         )
+
+    def _note_flake(self) -> None:
+        """Take back what was suspected: the runs look as much like a victim that is red now and then by itself."""
+        reason = "runs disagree as those of a flake do: it may be red now and then whatever ran before"
+        self.answer = Reduction(status=BisectStatus.UNRESOLVED, noisy=True, reason=reason)
 
     def _note_prefix(self, size: int) -> None:
         proof = Proof.on(self.bench, first_cases(size), [first_cases(size - 1)])

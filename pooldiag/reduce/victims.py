@@ -16,6 +16,8 @@ from pooldiag.reduce.probe import Bench, DisagreementError, Memory, Positions, P
 from pooldiag.reduce.result import Proof
 from pooldiag.reduce.search import SearchPlan, ended_early
 
+_TESTED_AGAIN = 0.4  # chosen: a flake that looks like a victim meets the search for its polluters next
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Victim:
@@ -83,7 +85,8 @@ class _VictimSearch:
             greens = sum(counts.green for _, counts in bench.observed())
             longer, shorter = bench.counts(first_cases(size)), bench.counts(first_cases(size - 1))
             alone = size == 1 and longer.red > 1 and not greens  # whatever else is true, the first case alone is red
-            sure = belief.singles[belief.best] / (sum(belief.singles) + belief.flake)  # both ends hold in any case
+            others = sum(belief.singles) + _TESTED_AGAIN * belief.flake
+            sure = belief.singles[belief.best] / others  # both ends hold in any case
             if alone or (longer.red and shorter.green and sure >= self.plan.confidence):
                 self._note(size, 1.0 if alone else sure)
                 return

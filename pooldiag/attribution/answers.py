@@ -23,14 +23,13 @@ PAIRS_NEEDED = 3
 class Circumstances:
     """What is known of the arms and of the red, beside what the runs show.
 
-    `plain_fills`: the arms whose fill is done on hand-out alone, and before the first use. `apart`: the bypass gives no
-    address out twice; `waits`: whether it waits for the device. `loads_alike`: the victim alone loads what the whole
+    `plain_fills`: the arms whose fill is done on hand-out alone, and before the first use. `properties` are those of
+    all arms, by role and name. `loads_alike`: the victim alone loads what the whole
     suite loads. `pairs`: how often the second use of a state folder was red after a green first one, and never green.
     """
 
     plain_fills: frozenset[Role] = frozenset()
-    apart: bool = False
-    waits: bool | None = None
+    properties: frozenset[tuple[Role, str, str]] = frozenset()
     loads_alike: bool = True
     out_of_memory: bool = False
     pairs: int = 0

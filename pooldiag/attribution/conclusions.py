@@ -245,7 +245,7 @@ class _Conclusion:
         shown, known = self._believed.pattern, self._believed.known
         if Role.SERIAL not in shown:
             yield "a race: serial did not act"
-        if Role.QUARANTINE not in shown and not known.apart:
+        if Role.QUARANTINE not in shown and (Role.BYPASS, "addresses", "apart") not in known.properties:
             yield "a use after release: no quarantine acted, and the bypass may give an address out again"
         if Role.FRESH_STATE not in shown:
             yield "state that is there before the run: fresh-state did not act"

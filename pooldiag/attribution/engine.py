@@ -145,16 +145,13 @@ class Believed:
 
 def circumstances(evidence: Sequence[RoleEvidence], *, out_of_memory: bool, loads_alike: bool) -> Circumstances:
     """Gather what the properties of the arms, and the runs on state folders, say."""
-    bypass = _of(evidence, Role.BYPASS)
-    waits = {"yes": True, "no": False}.get(bypass.property("waits") or "")
     fresh, used = _of(evidence, Role.FRESH_STATE), _of(evidence, Role.USED_STATE)
     alike = fresh.red == 0 and used.green == 0
     return Circumstances(
         plain_fills=frozenset(
             one.role for one in evidence if one.has("fills_on", "hand-out") and one.has("ordered", "yes")
         ),
-        apart=bypass.has("addresses", "apart"),
-        waits=waits,
+        properties=frozenset((one.role, known.name, known.value) for one in evidence for known in one.properties),
         loads_alike=loads_alike,
         out_of_memory=out_of_memory,
         pairs=min(fresh.green, used.red) if alike else 0,
@@ -255,9 +252,7 @@ def possible_faults(known: Circumstances) -> tuple[FaultVariant, ...]:
     """Return the variants that what is known of the arms and the red leaves."""
     plain = Role.POISON_N in known.plain_fills
     return tuple(
-        one
-        for one in FAULTS
-        if one.is_possible(apart=known.apart, waits=known.waits, plain_fills=plain, out_of_memory=known.out_of_memory)
+        one for one in FAULTS if one.is_possible(known.properties, plain_fills=plain, out_of_memory=known.out_of_memory)
     )
 
 
@@ -288,6 +283,8 @@ def _agrees(wanted: Pattern, pattern: Pattern) -> bool:
 def would_tell(believed: Believed, role: Role) -> bool:
     """Tell whether an arm that has not been asked could change the answer, or what is left below it."""
     there = next((one for one in believed.evidence if one.role is role), None)
+    if role is Role.GUARD and there is not None and len(there.sights) == 1 and Sight.NEW_RED not in there.sights:
+        return True  # it ran on the victim alone
     if there is None or there.sights or not there.can_tell:
         return False
     if role is Role.PAD:

@@ -8,6 +8,7 @@ that no answer's words are false of a variant that shows such arms.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypedDict, Unpack
 
 from pooldiag.model.arms import Role
 from pooldiag.model.attributions import Shows
@@ -68,7 +69,7 @@ class FaultVariant:
     It is possible where the properties of the arms do not speak against it: `apart` is False where the bypass has to
     give addresses out again, `bypass_waits` True where it has to wait, `plain_fills` False where a fill is not done on
     hand-out alone, or not before the first use. `placebo`: whether the red stays under a variable that nobody reads.
-    `hidden`: the pool, or luck, hides it from the baseline.
+    `hidden`: the pool, or luck, hides it from the baseline. `excluded_by` are properties of arms that speak against it.
     """
 
     kind: FaultKind
@@ -81,6 +82,7 @@ class FaultVariant:
     loads_alike: bool = True
     placebo: bool = True
     hidden: bool = False
+    excluded_by: tuple[tuple[Role, str, str], ...] = ()
 
     def allows(self, role: Role) -> tuple[Shows, ...]:
         """Return what an arm may show if this is the cause; all of a role that has no column."""
@@ -92,11 +94,14 @@ class FaultVariant:
             return _LETTERS["RG" if self.allows(Role.BYPASS) != _LETTERS["R"] else "R"]
         return _LETTERS[self.letters.split()[COLUMNS.index(role)]] if role in COLUMNS else tuple(Shows)
 
-    def is_possible(self, *, apart: bool, waits: bool | None, plain_fills: bool, out_of_memory: bool) -> bool:
+    def is_possible(
+        self, properties: Collection[tuple[Role, str, str]], *, plain_fills: bool, out_of_memory: bool
+    ) -> bool:
         """Tell whether it can be the cause, by what is known of the arms and of the red itself."""
         excluded = (
-            not self.apart and apart,
-            self.bypass_waits and waits is False,
+            not self.apart and (Role.BYPASS, "addresses", "apart") in properties,
+            self.bypass_waits and (Role.BYPASS, "waits", "no") in properties,
+            any(one in properties for one in self.excluded_by),
             not self.plain_fills and plain_fills,
             self.out_of_memory != out_of_memory,
         )
@@ -110,7 +115,17 @@ def _variants(kind: FaultKind, *rows: tuple[str, str] | FaultVariant) -> tuple[F
     )
 
 
-def _with(kind: FaultKind, note: str, letters: str, **also: bool) -> FaultVariant:
+class _Special(TypedDict, total=False):
+    apart: bool
+    bypass_waits: bool
+    out_of_memory: bool
+    plain_fills: bool
+    loads_alike: bool
+    placebo: bool
+
+
+def _with(kind: FaultKind, note: str, letters: str, **also: Unpack[_Special]) -> FaultVariant:
+    """Return a row with what is special about it."""
     return FaultVariant(kind=kind, note=note, letters=letters, **also)
 
 
@@ -167,9 +182,24 @@ FAULTS: tuple[FaultVariant, ...] = (
     *_variants(_K.COHERENCE, ("serial writes caches back; all launches are in one queue", "R R R R R G R R R")),
     *_variants(
         _K.CLASS_SLACK,
-        ("the fill reaches the class", "G G G R G R G G R"),
-        ("the fill reaches the requested size", "G G G G R R G G R"),
-        ("exact still rounds to 32 or 256 bytes", "G R G R G R G G R"),
+        FaultVariant(
+            kind=_K.CLASS_SLACK,
+            note="the fill reaches the class",
+            letters="G G G R G R G G R",
+            excluded_by=((Role.POISON_N, "fills", "requested"),),
+        ),
+        FaultVariant(
+            kind=_K.CLASS_SLACK,
+            note="the fill reaches the requested size",
+            letters="G G G G R R G G R",
+            excluded_by=((Role.POISON_N, "fills", "class"), (Role.POISON_N, "fills", "block")),
+        ),
+        FaultVariant(
+            kind=_K.CLASS_SLACK,
+            note="exact still rounds to 32 or 256 bytes",
+            letters="G R G R G R G G R",
+            excluded_by=((Role.EXACT, "rounds_to", "1"),),
+        ),
     ),
     *_variants(
         _K.ACCESS_PAST_END,

@@ -202,8 +202,9 @@ WITNESSES: tuple[WitnessRule, ...] = (
         id="crash",
         kind=_HINT,
         read=_crash,
-        speaks_for=("cross-device-reuse",),
-        source="a stale number seldom crashes, memory of another device does",
+        speaks_for=("cross-device-reuse", "use-after-release"),
+        speaks_against=("stale-read", "stale-read-in-case"),
+        source="a stale number seldom crashes; memory of another device does, and memory that was given back",
     ),
     WitnessRule(
         id="crash-under-bypass",
@@ -245,7 +246,7 @@ WITNESSES: tuple[WitnessRule, ...] = (
         kind=_HINT,
         read=_exact_green,
         speaks_against=("access-past-end",),
-        source="an access past the end of a block needs no rounding; a read of the rounding, and two sizes that meet, do",
+        source="an access past a block needs no rounding; a read of the rounding does, and two sizes that meet",
     ),
     WitnessRule(
         id="canonical-nan",

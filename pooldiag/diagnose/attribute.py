@@ -160,18 +160,27 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
         return replace(known, witnesses=spoken)
 
     def _selections(self, arm: Arm) -> tuple[Selection | None, ...]:
-        """Return what to run, one process each: everything at once, or the victims, each alone."""
-        if arm.isolation is Isolation.TOGETHER or self._listing is None:
-            return (self._selection,)
+        """Return what to run, one process each: everything at once, or the victims, each alone; a guard first alone."""
         signature = self._known.signature()
+        if self._listing is None:
+            return (self._selection,)
+        if arm.isolation is Isolation.TOGETHER:
+            first_guard = arm.role is Role.GUARD and not self._known.of(Role.GUARD)
+            victim = signature.case if first_guard and signature is not None else None
+            return self._alone(self._listing, [case for case in self._cases if case.name == victim][:1])
         red = {found.case for found in (*self._known.known(), signature) if found is not None}
         victims = [case for case in self._cases if case.name in red]
         alone = victims if victims and signature is not None and signature.case is not None else self._cases
+        return self._alone(self._listing, alone)
+
+    def _alone(self, listing: Listing, cases: Sequence[Case]) -> tuple[Selection | None, ...]:
+        """Return each of these by itself; all that is selected where there are none."""
         try:
             order = self._common.order
-            return tuple(self._lister.select(self._listing, (case,), order=order) for case in alone)
+            found = tuple(self._lister.select(listing, (case,), order=order) for case in cases)
         except UsageError as error:
             raise BlockedError(f"the list of cases changes between runs: {error.problem}") from error
+        return found or (self._selection,)
 
     def _block_when_void(self, run: Run) -> None:
         """Stop at a void baseline, which lets nothing be said, and at what does not go away."""

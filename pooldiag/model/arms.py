@@ -37,7 +37,7 @@ STATE_ROLES = (Role.FRESH_STATE, Role.USED_STATE)
 STATE_WORD = "{state}"
 """Stands for the folder of such a run in the values of these arms' variables."""
 
-PROBES_OF_A_GREEN = (Role.BYPASS, Role.POISON_N)
+PROBES_OF_A_GREEN = (Role.BYPASS, Role.POISON_N, Role.QUARANTINE)
 """What turns red that a pool hides, so that a green baseline is asked it, too: no hidden mechanism predicts another."""
 
 

@@ -197,7 +197,7 @@ def _settings(said: Options, target: Target, profile: AllocatorProfile, invocati
 def _arms(roles: tuple[Role, ...], profile: AllocatorProfile) -> tuple[Arm, ...]:
     """Return the baseline and the arms that may run: all, or those of the roles that were asked for.
 
-    The second use of a folder comes with the first one, and says nothing without it.
+    The second use of a folder comes with the first one, and says nothing without it; a placebo comes with all others.
     """
     arms = arms_of(profile)
     if Role.USED_STATE in roles and Role.FRESH_STATE not in roles:
@@ -211,7 +211,7 @@ def _arms(roles: tuple[Role, ...], profile: AllocatorProfile) -> tuple[Arm, ...]
             f"--arms {missing[0]}: no switch plays this role here",
             hint=f"name one: --arm '{missing[0]}=NAME=VALUE'; there are: {', '.join(arm.role for arm in arms[1:])}",
         )
-    wanted = {Role.BASELINE, *roles, *((Role.USED_STATE,) if Role.FRESH_STATE in roles else ())}
+    wanted = {Role.BASELINE, Role.PLACEBO, *roles, *((Role.USED_STATE,) if Role.FRESH_STATE in roles else ())}
     return tuple(arm for arm in arms if not roles or arm.role in wanted)
 
 

@@ -18,6 +18,7 @@ from pooldiag.model.attributions import Attribution, Shows
 from pooldiag.model.readings import RedPlace, Sight, Signature, SignatureKind
 
 RED = Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case="victim", place=RedPlace(text="simulated"))
+_SECONDS_A_RUN = 0.01  # so that a green baseline is made as often as a quick target's
 ALL_ROLES = (Role.BASELINE, *PATTERN_ROLES, Role.USED_STATE)
 PLAIN = {
     role: (ArmProperty(name="fills_on", value="hand-out"), ArmProperty(name="ordered", value="yes"))
@@ -59,6 +60,15 @@ def targets_of(fault: FaultVariant, random: Random, *, rate: float) -> Simulated
     )
 
 
+def own_rates_beside(rate: float) -> list[float]:
+    """Return rates of an arm's own, well apart from the baseline's and from never, as the engine takes them."""
+    return [
+        own / 100
+        for own in range(1, 100)
+        if 0.25 * rate <= own / 100 <= 0.6 * rate or (rate < 1 and 1 - own / 100 <= 0.6 * (1 - rate))
+    ]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     """How the diagnosis of a simulated target went."""
@@ -94,7 +104,8 @@ def diagnose(
     while True:
         seen = evidence(sights, target.properties)
         known = known_of(target, seen)
-        step = next_step(seen, plan, Spent(runs=runs), known)
+        spent = Spent(runs=runs, baseline_seconds=_SECONDS_A_RUN * len(sights[Role.BASELINE]))
+        step = next_step(seen, plan, spent, known)
         if isinstance(step, Stop):
             break
         sights[step].append(target.run(step, random))

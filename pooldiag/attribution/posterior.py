@@ -19,7 +19,7 @@ from pooldiag.model.arms import Role
 from pooldiag.model.attributions import Shows
 
 _Floats: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = tuple[tuple[Role, int, int], ...]
+RoleCounts: TypeAlias = tuple[tuple[Role, int, int], ...]
 """Reds and greens of each role."""
 
 _STATES = (Shows.THERE, Shows.GONE, Shows.OWN_RATE)
@@ -172,7 +172,7 @@ def _entropy(red: _Floats) -> _Floats:
 
 
 @lru_cache(maxsize=20_000)
-def posterior(counts: Counts, baseline: tuple[int, int], faults: tuple[FaultVariant, ...]) -> Posterior:
+def posterior(counts: RoleCounts, baseline: tuple[int, int], faults: tuple[FaultVariant, ...]) -> Posterior:
     """Weigh every pattern of these roles by the runs; a role without one is there to be asked.
 
     `baseline` are its reds and greens, (0, 0) where it is one of the roles: a baseline that may be green.

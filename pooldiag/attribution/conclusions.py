@@ -1,8 +1,8 @@
 """What all runs so far establish about a red: the answer of the arms, what they show, what is left below it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from pooldiag.attribution.answers import HIDDEN, NOTHING_KNOWN, AnswerRule, Circumstances, Pattern, answer_of, support
+from pooldiag.attribution.answers import HIDDEN, NOTHING_KNOWN, AnswerRule, Circumstances, Pattern
 from pooldiag.attribution.engine import (
     PATTERN_ROLES,
     Believed,
@@ -76,14 +76,15 @@ class _Conclusion:
         self._plan = plan
         self._witnesses = believed.known.witnesses
         self._rule, self._part = self._answer()
+        self._chances = self._possible()
         self._sure = 0.0 if self._part is None else believed.posterior.probability(self._part)
         self._decided = self._part is not None and self._sure >= plan.confidence and not self._too_few(self._part)
 
     def attribution(self, signature: Signature | None, rule: str | None) -> Attribution:
-        mechanism = self._mechanism()
+        candidates = tuple(self._candidates())
+        mechanism = self._mechanism({one.mechanism for one in candidates})
         answer = (HIDDEN.id if self._rule is None else self._rule.answer.id) if self._decided else None
         established = answer is not None or mechanism is not None
-        ruled_out = tuple(self._ruled_out())
         return Attribution(
             signature=signature,
             status=Status.ESTABLISHED if established else Status.UNRESOLVED,
@@ -93,8 +94,8 @@ class _Conclusion:
             confidence=self._sure if self._decided else None,
             rate=rate_of(*self._rate()),
             rule=rule,
-            candidates=tuple(self._candidates()),
-            ruled_out=ruled_out,
+            candidates=candidates,
+            ruled_out=tuple(self._ruled_out()),
             seen=tuple(self._seen()),
             not_asked=tuple(self._not_asked()),
             witnesses=self._witnesses,
@@ -106,8 +107,7 @@ class _Conclusion:
         believed = self._believed
         if believed.hidden:
             return None, hidden_pattern(believed) if hides_a_read(believed) else None
-        rule = answer_of(believed.pattern, believed.known)
-        return rule, None if rule is None else support(rule, believed.pattern, believed.known)
+        return believed.answer or (None, None)
 
     def _too_few(self, part: Pattern) -> bool:
         return any(self._believed.too_few(role, shows) for role, shows in part.items())
@@ -163,7 +163,7 @@ class _Conclusion:
             kinds = [fault for fault in self._believed.faults if fault.kind in self._rule.covers]
             covered = mechanisms_of(kinds)
         excluded = {name for one in self._witnesses if one.kind is WitnessKind.FACT for name in one.speaks_against}
-        chances = {name: chance for name, chance in self._possible().items() if chance >= STILL_POSSIBLE}
+        chances = {name: chance for name, chance in self._chances.items() if chance >= STILL_POSSIBLE}
         left = [row.id for row in MECHANISMS if row.id in chances and row.id not in excluded]
         left = [name for name in left if covered is None or name in covered]
         for name in sorted(left, key=lambda name: -self._weight(name)):
@@ -172,9 +172,10 @@ class _Conclusion:
     def _weight(self, name: str) -> int:
         return sum((name in one.speaks_for) - (name in one.speaks_against) for one in self._witnesses)
 
-    def _mechanism(self) -> str | None:
-        """Return the mechanism that a fact names; a fact that needs an arm's answer needs it to be established."""
-        named = [one for one in self._witnesses if one.kind is WitnessKind.FACT and len(one.speaks_for) == 1]
+    def _mechanism(self, left: Collection[str]) -> str | None:
+        """Return the mechanism that a fact names, if the arms leave it; what it needs of arms has to be established."""
+        facts = (one for one in self._witnesses if one.kind is WitnessKind.FACT and len(one.speaks_for) == 1)
+        named = [one for one in facts if one.speaks_for[0] in left]
         believed, wanted = self._believed, self._plan.confidence
         asked = (one for one in named if all(role in believed.pattern for role, _ in one.needs))
         held = (one for one in asked if all(believed.is_sure(role, shows, wanted) for role, shows in one.needs))
@@ -194,7 +195,7 @@ class _Conclusion:
     def _ruled_out(self) -> Iterator[RuledOut]:
         """Yield the mechanisms that what the arms show contradicts, with the arm that does so most."""
         believed = self._believed
-        for name, chance in self._possible().items():
+        for name, chance in self._chances.items():
             if chance >= STILL_POSSIBLE:
                 continue
             of_name = [fault for fault in believed.faults if mechanisms_of([fault]) == {name}]
@@ -204,10 +205,8 @@ class _Conclusion:
             }
             role = min(chances, key=lambda role: chances[role])
             saw = _SIGHTS.get(believed.pattern[role])
-            found = (
-                run for run, sight in zip(believed.of(role).runs, believed.of(role).sights, strict=True) if sight is saw
-            )
-            run = next(found, None)
+            known = believed.of(role)
+            run = next((run for run, sight in zip(known.runs, known.sights, strict=True) if sight is saw), None)
             if chances[role] < _SETTLED and run is not None and saw is not None:
                 expected = _OTHER[Prediction(saw.value)]
                 yield RuledOut(mechanism=name, arm=role, run=run, expected=expected, saw=Prediction(saw.value))
@@ -219,12 +218,8 @@ class _Conclusion:
             if one.acted is Acted.INERT:
                 yield UnaskedRole(role=one.role, reason="it is inert")
             else:
-                told = (
-                    one.role in self._believed.roles
-                    and not self._believed.hidden
-                    and could_change(self._believed, one.role)
-                )
-                yield UnaskedRole(role=one.role, reason="the runs ended before" if told else "would not tell")
+                tells = self._tells(one.role)
+                yield UnaskedRole(role=one.role, reason="the runs ended before" if tells else "would not tell")
 
     def _tells(self, role: Role) -> bool:
         believed = self._believed

@@ -16,6 +16,7 @@ from pooldiag.attribution.answers import (
     HIDDEN,
     NOTHING_KNOWN,
     PAIRS_NEEDED,
+    AnswerRule,
     Circumstances,
     Pattern,
     answer_of,
@@ -129,6 +130,18 @@ class Believed:
     def roles(self) -> tuple[Role, ...]:
         """The roles that a pattern is about: those that were asked, or can be."""
         return self.posterior.prior.roles
+
+    @property
+    def answer(self) -> tuple[AnswerRule, Pattern] | None:
+        """What the arms most probably answer, and the part of the pattern that it rests on.
+
+        That no arm changes anything is not said while there is one that can be asked.
+        """
+        rule = answer_of(self.pattern, self.known)
+        part = None if rule is None else support(rule, self.pattern, self.known)
+        if rule is None or part is None or (rule.all_there and any(role not in part for role in self.roles)):
+            return None
+        return rule, part
 
     def too_few(self, role: Role, shows: Shows) -> bool:
         """Tell whether a role that clears the red did so too seldom to be believed."""
@@ -324,10 +337,8 @@ def _pad_of_finding(believed: Believed, plan: StopRule) -> Role | None:
 
 def _telling_step(believed: Believed, plan: StopRule, spent: Spent) -> Role | Stop:
     """Return the run that tells most about the answer, once every arm that would tell was asked."""
-    pattern = believed.pattern
-    rule = answer_of(pattern, believed.known)
-    part = None if rule is None else support(rule, pattern, believed.known)
-    if rule is not None and part is not None:
+    if believed.answer is not None:
+        rule, part = believed.answer
         sure = believed.posterior.probability(part)
         if few := [role for role, shows in part.items() if believed.too_few(role, shows)]:
             return _most_informative(believed, spent, few) or few[0]

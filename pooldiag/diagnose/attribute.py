@@ -26,7 +26,7 @@ from pooldiag.diagnose.tools import TargetFacts, Tools
 from pooldiag.errors import BlockedError, UsageError
 from pooldiag.frameworks.base import ListingError
 from pooldiag.model.arms import PROBES_OF_A_GREEN, Acted, Arm, Isolation, Role
-from pooldiag.model.attributions import Attribution, Status, UnaskedRole
+from pooldiag.model.attributions import Attribution, Rate, Status, UnaskedRole
 from pooldiag.model.cases import Case, Listing, Selection
 from pooldiag.model.events import Planned
 from pooldiag.model.readings import Reading, Sight, Signature
@@ -307,7 +307,7 @@ class _ArmRuns:
             why=why,
             runs=runs,
             sights=sights,
-            rate=rate_of(sights.count(Sight.SAME_RED), len(sights) - sights.count(Sight.NOTHING)),
+            rate=None if arm.role is Role.GUARD else _rate(sights),  # its runs select not the same
             step=step_of(sights, begins=arm.role is Role.BASELINE),
             greens_needed=self._greens_needed(arm, sights, signature),
             shown=_shown(runs, sights),
@@ -328,6 +328,10 @@ class _ArmRuns:
         if Sight.SAME_RED not in red:
             return None
         return greens_needed(red, greens=len(sights), confidence=self.settings.confidence)
+
+
+def _rate(sights: Sequence[Sight]) -> Rate | None:
+    return rate_of(sights.count(Sight.SAME_RED), len(sights) - sights.count(Sight.NOTHING))
 
 
 def _weighed(arm: Arm, seen: Sight, *, baseline_is_red: bool) -> Sight:

@@ -70,6 +70,7 @@ class Diagnosed:
 
     attribution: Attribution
     asked: tuple[Role, ...]
+    evidence: tuple[RoleEvidence, ...]
 
     def runs_of(self, role: Role) -> int:
         return self.asked.count(role)
@@ -89,7 +90,7 @@ def diagnosed(given: Given = ALL_ACT, /, **shown: Shown) -> Diagnosed:
         step = next_step(evidence, given.plan, Spent(runs=len(asked)), known)
         if isinstance(step, Stop):
             attribution = conclude(evidence, signature=RED, plan=given.plan, known=known, stop=step)
-            return Diagnosed(attribution=attribution, asked=tuple(asked))
+            return Diagnosed(attribution=attribution, asked=tuple(asked), evidence=evidence)
         name = step.replace("-", "_")
         letters = shown[name]
         runs[name] += letters(number) if callable(letters) else letters[min(len(runs[name]), len(letters) - 1)]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pooldiag.attribution.conclusions import conclude
-from pooldiag.attribution.engine import Stop, StopReason, StopRule
+from pooldiag.attribution.engine import Stop, StopReason, StopRule, believe
 from pooldiag.attribution.mechanisms import MECHANISMS
 from pooldiag.attribution.role_evidence import RoleEvidence
 from pooldiag.model.arms import Acted, ArmProperty, Role
@@ -64,7 +64,20 @@ def test_what_is_seen_holds_together_at_the_confidence_that_was_asked_for() -> N
     assert {Role.BYPASS, Role.POISON_N, Role.ISOLATE, Role.SERIAL} <= {one.role for one in found.seen}
 
 
-def test_nothing_is_seen_to_be_gone_by_a_single_green() -> None:
+@pytest.mark.parametrize("gone", [("serial",), ("isolate",), ("bypass", "poison_n", "isolate"), ("bypass", "poison_0")])
+def test_all_that_is_seen_holds_at_once_and_not_each_by_itself(gone: tuple[str, ...]) -> None:
+    found = diagnosed(**{**dict.fromkeys(MOST, "R"), **dict.fromkeys(gone, "G")})
+    believed = believe(found.evidence, known_of(found.evidence))
+    assert believed is not None
+    assert found.attribution.answer is not None
+    seen = {one.role: one.shows for one in found.attribution.seen}
+    assert believed.posterior.probability(seen) >= 0.99
+
+
+def test_nothing_is_seen_to_be_gone_by_a_single_green_and_no_answer_rests_on_one() -> None:
+    loose = StopRule(confidence=0.5)
+    assert concluded(arms(**CARRIED), plan=loose).answer == "carried-by-pool"
+    assert concluded(arms(**{**CARRIED, "bypass": "G"}), plan=loose).answer is None
     many = {**dict.fromkeys(UNCHANGED, "R" * 12), "used_state": ""}
     assert Role.EXACT not in {one.role for one in concluded(arms(**{**many, "exact": "G"})).seen}
     assert Role.EXACT in {one.role for one in concluded(arms(**{**many, "exact": "GGGGG"})).seen}
@@ -233,7 +246,10 @@ def test_an_open_answer_names_the_arms_that_would_decide_and_an_answer_none() ->
     assert (found.answer, found.status) == (None, Status.UNRESOLVED)
     assert {Role.SERIAL, Role.POISON_N, Role.ISOLATE} <= set(found.separators)
     assert not {Role.PAD, Role.PLACEBO, Role.BYPASS} & set(found.separators)
-    assert concluded(arms(**CARRIED)).separators == ()
+    assert concluded(arms(**few | {"placebo": ""})).separators == found.separators
+    short = {name: text for name, text in CARRIED.items() if name not in {"quarantine", "per_case", "exact"}}
+    settled = concluded(arms(**short))
+    assert (settled.answer, settled.separators) == ("carried-by-pool", ())
 
 
 def test_the_rate_is_that_of_the_baseline_and_of_all_arms_that_show_the_red_as_it_does() -> None:
@@ -253,6 +269,19 @@ def test_a_fact_names_a_mechanism_once_the_arm_that_it_needs_is_sure() -> None:
         found = concluded(arms(**CARRIED, guard="N", pad=pad), witnesses=(GUARD,))
         assert found.mechanism == mechanism
         assert found.answer == "carried-by-pool"
+
+
+def test_a_fact_that_needs_an_arm_that_there_is_not_or_that_does_not_act_names_nothing() -> None:
+    assert concluded(arms(**CARRIED, guard="N"), witnesses=(GUARD,)).mechanism is None
+    inert = arms(Given(acted={Role.PAD: Acted.INERT}), **CARRIED, guard="N", pad="GGGGG")
+    assert concluded(inert, witnesses=(GUARD,)).mechanism is None
+
+
+def test_a_fact_names_no_mechanism_that_the_arms_exclude() -> None:
+    racing = {**dict.fromkeys(MOST, "RRRR"), "serial": "GGGGG", "used_state": "", "guard": "N", "pad": "GGGGG"}
+    found = concluded(arms(**racing), witnesses=(GUARD,))
+    assert "access-past-end" not in left(found)
+    assert found.mechanism is None
 
 
 def test_a_hint_of_the_same_words_names_nothing() -> None:

@@ -165,6 +165,15 @@ def test_an_arm_that_shows_nothing_of_use_twice_is_not_asked_again() -> None:
         assert diagnosed(**{**MOST, "bypass": letters}).runs_of(Role.BYPASS) <= 2
 
 
+def test_no_arm_is_said_only_once_every_arm_that_can_be_asked_was() -> None:
+    for missing in ("exact", "serial", "fresh_state"):
+        letters = {**dict.fromkeys(MOST, "RRRR"), "used_state": ""}
+        assert concluded(arms(**letters)).answer == "no-arm"
+        assert concluded(arms(**{**letters, missing: ""})).answer is None
+        inert = Given(acted={Role(missing.replace("_", "-")): Acted.INERT})
+        assert concluded(arms(inert, **{**letters, missing: ""})).answer == "no-arm"
+
+
 def test_a_placebo_is_asked_wherever_something_is_red() -> None:
     for letters in STEADY.values():
         assert Role.PLACEBO in diagnosed(**letters).asked
@@ -221,8 +230,11 @@ def test_a_second_use_that_is_green_ends_the_pairs_without_this_answer() -> None
     assert is_open(found)
 
 
-def test_a_fresh_folder_that_is_red_has_no_second_use() -> None:
+def test_a_fresh_folder_that_is_red_has_no_second_use_and_ends_the_pairs() -> None:
     assert Role.USED_STATE not in diagnosed(**MOST).asked
+    found = diagnosed(**{**STEADY["outside-state"], "fresh_state": "GRGG"})
+    assert found.runs_of(Role.USED_STATE) == 1
+    assert is_open(found)
 
 
 def test_there_are_no_pairs_where_the_pool_alone_clears_the_red_already() -> None:
@@ -346,6 +358,12 @@ def test_repeat_runs_every_arm_so_often_whatever_it_shows() -> None:
             {Role.BASELINE, *PATTERN_ROLES} - {Role.PAD}, 3
         )
         assert found.attribution.rule == "every arm ran 3 times"
+
+
+def test_repeat_runs_no_arm_that_is_inert() -> None:
+    found = diagnosed(Given(plan=StopRule(repeat=2), acted={Role.BYPASS: Acted.INERT}), **MOST)
+    assert found.runs_of(Role.BYPASS) == 0
+    assert found.runs_of(Role.SERIAL) == 2
 
 
 @pytest.mark.parametrize(

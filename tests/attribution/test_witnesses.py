@@ -125,7 +125,9 @@ SCENES: Mapping[str, tuple[Sequence[Scene], Sequence[Scene]]] = {
             scene(ended("forward (CPU)")),
             scene(ended("on cuda", victim="on a gpu"), signature=replace(FAILED, case="on a gpu")),
             scene(ended("parses", victim="on a gpu"), signature=replace(FAILED, case="on a gpu")),
-            scene(ended("from cpu to gpu", victim="gpu to cpu"), signature=replace(FAILED, case="gpu to cpu")),
+            scene(ended("on a gpu", victim="gpu to cpu"), signature=replace(FAILED, case="gpu to cpu")),
+            scene(ended("cpu to gpu", victim="on a gpu"), signature=replace(FAILED, case="on a gpu")),
+            scene(ended("on a gpu", victim="on the host"), signature=replace(FAILED, case="on a gpu")),
         ],
     ),
     "steady": (

@@ -247,6 +247,8 @@ def test_an_open_answer_names_the_arms_that_would_decide_and_an_answer_none() ->
     assert {Role.SERIAL, Role.POISON_N, Role.ISOLATE} <= set(found.separators)
     assert not {Role.PAD, Role.PLACEBO, Role.BYPASS} & set(found.separators)
     assert concluded(arms(**few | {"placebo": ""})).separators == found.separators
+    unsure = concluded(arms(**{**dict.fromkeys(MOST, "R"), "used_state": ""}), plan=StopRule(confidence=0.99999))
+    assert (unsure.answer, unsure.separators) == (None, ())
     short = {name: text for name, text in CARRIED.items() if name not in {"quarantine", "per_case", "exact"}}
     settled = concluded(arms(**short))
     assert (settled.answer, settled.separators) == ("carried-by-pool", ())

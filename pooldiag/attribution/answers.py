@@ -26,6 +26,7 @@ class Circumstances:
     `plain_fills`: the arms whose fill is done on hand-out alone, and before the first use. `properties` are those of
     all arms, by role and name. `loads_alike`: the victim alone loads what the whole
     suite loads. `pairs`: how often the second use of a state folder was red after a green first one, and never green.
+    `begins_green`: the very first run was green, and the baseline has been red since then: it may have left something.
     """
 
     plain_fills: frozenset[Role] = frozenset()
@@ -33,6 +34,7 @@ class Circumstances:
     loads_alike: bool = True
     out_of_memory: bool = False
     pairs: int = 0
+    begins_green: bool = False
     witnesses: tuple[Witness, ...] = ()
 
 
@@ -64,6 +66,7 @@ class AnswerRule:
             not self.plain_fills <= known.plain_fills,
             self.loads_alike and not known.loads_alike,
             self.has_memory and known.out_of_memory,
+            self.all_there and known.begins_green,
         )
         return not any(lacks)
 

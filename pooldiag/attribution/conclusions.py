@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pooldiag.attribution.answers import HIDDEN, NOTHING_KNOWN, AnswerRule, Circumstances, Pattern
 from pooldiag.attribution.engine import (
+    LIKELY,
     PATTERN_ROLES,
     Believed,
     Stop,
@@ -120,7 +121,7 @@ class _Conclusion:
         believed = self._believed
         sure = {role: shows for role, shows in believed.pattern.items() if not believed.too_few(role, shows)}
         if self._part is None or not self._decided:
-            return {role: shows for role, shows in sure.items() if self._chance(role) >= self._plan.confidence}
+            return {role: shows for role, shows in sure.items() if self._chance(role) >= LIKELY}
         settled = dict(self._part)
         for role in sorted(sure.keys() - settled.keys(), key=lambda role: -self._chance(role)):
             more = {**settled, role: sure[role]}

@@ -25,6 +25,7 @@ from pooldiag.attribution.answers import (
 from pooldiag.attribution.faults import FAULTS, HIDDEN_FAULTS, FaultVariant, mechanisms_of
 from pooldiag.attribution.greens import one_more_baseline
 from pooldiag.attribution.role_evidence import RoleEvidence
+from pooldiag.attribution.steps import LATER_ALIKE
 from pooldiag.model.arms import PROBES_OF_A_GREEN, Acted, Role
 from pooldiag.model.attributions import Shows
 from pooldiag.model.readings import Sight
@@ -40,7 +41,7 @@ _LEAST_BITS = 1e-6  # nothing that a few runs would make something of
 _LEAST_SECONDS = 1.0  # runs shorter than that cost alike
 _NEARLY_BEST = 0.3  # of about equally informative arms the one that ran least is taken
 _UNLIKELY = 0.01  # of answers together: what the default confidence leaves for all that is not established
-_LIKELY = 0.98  # each arm of an open pattern: it establishes nothing, so it need not be surer
+LIKELY = 0.98  # of each arm of an open pattern: it establishes nothing
 _WORTH_ASKING = 0.05  # an arm that changes what is left only by a chance smaller than that tells nothing
 _LEAST_GREENS = 2  # one may be chance, whatever is believed beforehand
 
@@ -158,6 +159,7 @@ class Believed:
 
 def circumstances(evidence: Sequence[RoleEvidence], *, out_of_memory: bool, loads_alike: bool) -> Circumstances:
     """Gather what the properties of the arms, and the runs on state folders, say."""
+    baseline = _of(evidence, Role.BASELINE)
     fresh, used = _of(evidence, Role.FRESH_STATE), _of(evidence, Role.USED_STATE)
     alike = fresh.red == 0 and used.green == 0
     return Circumstances(
@@ -168,6 +170,7 @@ def circumstances(evidence: Sequence[RoleEvidence], *, out_of_memory: bool, load
         loads_alike=loads_alike,
         out_of_memory=out_of_memory,
         pairs=min(fresh.green, used.red) if alike else 0,
+        begins_green=baseline.sights[:1] == (Sight.GREEN,) and baseline.green == 1 and baseline.red > 0,
     )
 
 
@@ -369,7 +372,10 @@ def _settle(believed: Believed, spent: Spent) -> Role | Stop:
     pattern, asked = believed.pattern, [role for role in believed.pattern if believed.of(role).can_tell]
     if few := [role for role in asked if believed.too_few(role, pattern[role])]:
         return few[0]
-    unsure = [role for role in asked if believed.posterior.likely(role)[1] < _LIKELY]
+    baseline = believed.of(Role.BASELINE)
+    if believed.known.begins_green and len(baseline.sights) <= LATER_ALIKE and baseline.can_tell:
+        return Role.BASELINE
+    unsure = [role for role in asked if believed.posterior.likely(role)[1] < LIKELY]
     return _most_informative(believed, spent, unsure) or Stop(reason=StopReason.NO_ANSWER)
 
 

@@ -3,6 +3,7 @@
 What a run needs, and `--help` or `--dry-run` does not, is imported only where it is used.
 """
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,9 @@ OPTIONS = (
     *flags.ALL_RUNS,
 )
 
+BISECT_ALIKE = (*flags.ONE_ORDER, *flags.what_runs(victim=""), *flags.SWITCHES, *flags.ALL_RUNS)
+"""What means the same to `bisect`."""
+
 
 def attribute(given: Invocation) -> ExitCode:
     """Run TARGET under arms that take its pool away piece by piece, and say what the arms answer.
@@ -33,7 +37,7 @@ def attribute(given: Invocation) -> ExitCode:
     given = flags.with_environment(given)
     config = configuration(given.said, Path.cwd())
     decided = decide(given, config, invocation=given.line("attribute", OPTIONS))
-    settings = decided.settings
+    settings = replace(decided.settings, bisect_alike=given.line("bisect", BISECT_ALIKE))
     if given.said.dry_run:
         from pooldiag.cli.target.plan import arm_lines, say_plan  # noqa: PLC0415
 

@@ -25,7 +25,7 @@ from pooldiag.diagnose.runner import Runner
 from pooldiag.diagnose.tools import Tools
 from pooldiag.frameworks.base import Framework
 from pooldiag.model.arms import STATE_ROLES, Arm, Isolation, Role
-from pooldiag.model.attributions import Attribution, Status
+from pooldiag.model.attributions import Attribution, Shows, Status
 from pooldiag.model.bisections import BisectReport, BisectStatus, CheckedCommand, OrdersReport
 from pooldiag.model.cases import OrderKind, Selection
 from pooldiag.model.outcomes import Outcome
@@ -86,7 +86,7 @@ def reproducer(
 def next_command(
     settings: AttributeSettings, tools: Tools, attribution: Attribution, results: tuple[ArmResult, ...], *, cases: int
 ) -> NextCommand | None:
-    """Return what to type next: more arms, more runs, another order, or the line that shows it green."""
+    """Return what to type next: more arms, more runs, another order, a bisection, or the line that shows it green."""
     if attribution.status is Status.GREEN and tools.facts.fills:
         fill = tools.facts.fills[0]
         line = with_kept(fill, settings, settings.invocation)
@@ -100,6 +100,9 @@ def next_command(
     if attribution.status is Status.UNRESOLVED and sum(len(result.runs) for result in results) >= settings.max_runs:
         line = settings.invocation.having(f"--max-runs={_MORE * settings.max_runs}")
         return NextCommand(line=line, purpose="more runs")
+    alone = any(one.role is Role.ISOLATE and one.shows is Shows.GONE for one in attribution.seen)
+    if alone and cases > 1 and settings.bisect_alike is not None:
+        return NextCommand(line=settings.bisect_alike.having(), purpose="which case leaves it")
     return _green_line(settings, tools, results)
 
 

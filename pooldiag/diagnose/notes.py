@@ -5,13 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pooldiag.attribution.fresh_state import no_answer
 from pooldiag.frameworks.base import Framework
-from pooldiag.model.arms import InheritedFill
+from pooldiag.model.arms import InheritedFill, Role
 from pooldiag.model.attributions import Witness, WitnessKind
 from pooldiag.model.readings import COLOURS, Reading, RunReading, Sight, StepKind
 from pooldiag.model.reports import ArmResult, Run
 from pooldiag.model.settings import AttributeSettings, CommandLine
 
 _NAMED = 3
+_FLOATS = ("f64", "f32", "bf16", "f16")
 _CENSUS = "census"
 
 
@@ -27,6 +28,7 @@ def notes(results: Sequence[ArmResult], settings: AttributeSettings, framework: 
     for result in results:
         if result.runs and result.arm.caveat is not None:
             yield f"{result.arm.role}: {result.arm.caveat}"
+    yield from _finite_fills(results)
     yield from notes_of_runs(runs)
     if (remark := framework.remark(settings.order)) is not None:
         yield remark
@@ -97,6 +99,16 @@ def removed_fills(
         )
         if fill.profile is not None:
             yield f"with arms that do the same: {invocation.having(f'--profile={fill.profile}')}"
+
+
+def _finite_fills(results: Sequence[ArmResult]) -> Iterator[str]:
+    """Say in which types the fill of a green arm is a NaN, where it is none in some: its green proves nothing there."""
+    for result in results:
+        named = result.arm.property("nan_in")
+        if result.arm.role is not Role.POISON_N or named is None or set(result.sights) != {Sight.GREEN}:
+            continue
+        if finite := [name for name in _FLOATS if name not in named.split(",")]:
+            yield f"poison-n: its fill is a NaN in {named}; its green is not a proof for {', '.join(finite)}"
 
 
 def notes_of_runs(runs: Sequence[RunReading]) -> Iterator[str]:

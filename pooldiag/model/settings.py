@@ -71,9 +71,10 @@ class CommandLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributeSettings:
-    """One `pooldiag attribute`, fully decided."""
+    """One `pooldiag attribute`, fully decided; `bisect_alike` is a `bisect` with the options that it takes, too."""
 
     invocation: CommandLine
+    bisect_alike: CommandLine | None = None
     target: Target
     order: Order = Order()
     case_patterns: tuple[str, ...] = ()

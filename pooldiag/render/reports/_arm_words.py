@@ -35,9 +35,9 @@ def is_red(report: AttributeReport) -> bool:
 
 
 def flakes(report: AttributeReport) -> bool:
-    """Say whether the baseline disagrees with itself."""
+    """Say whether the baseline goes to and fro; a step is not that."""
     baseline = baseline_of(report)
-    return baseline is not None and {Sight.SAME_RED, Sight.GREEN} <= set(baseline.sights)
+    return baseline is not None and baseline.step is None and {Sight.SAME_RED, Sight.GREEN} <= set(baseline.sights)
 
 
 def known(report: AttributeReport) -> Iterator[str]:

@@ -132,7 +132,7 @@ def _established(report: AttributeReport) -> Answer:
 def _open(report: AttributeReport) -> Answer:
     return Answer(
         tone=Tone.OPEN,
-        title=f"{_red(report)}, not settled{': it flakes' if flakes(report) else ''}",
+        title=f"{_red(report)}, not settled{_unsteady(report)}",
         lines=(*known(report), *meaning(report)),
     )
 
@@ -215,6 +215,14 @@ def _red(report: AttributeReport) -> str:
     if baseline is not None and baseline.greens_needed:  # chance may be why it is green
         return f"Red under {listed(reds)}, not in {count(len(baseline.runs), 'run')} as it is"
     return f"Green as it is, red under {listed(reds)}"
+
+
+def _unsteady(report: AttributeReport) -> str:
+    """Say that runs of the baseline differ: to and fro, or from one run on."""
+    baseline = baseline_of(report)
+    if baseline is not None and baseline.step is not None:
+        return f": {words.step(baseline)}"
+    return ": it flakes" if flakes(report) else ""
 
 
 def _flaky(report: AttributeReport) -> str:

@@ -252,6 +252,32 @@ def test_pairs_are_counted_only_where_all_of_them_agree() -> None:
     assert pairs("GGG", "RNRR") == 3
 
 
+# --- a first run unlike all later ones --------------------------------------------------------------------------------
+
+
+def test_a_green_first_run_before_reds_alone_is_not_called_what_no_arm_changes() -> None:
+    found = diagnosed(**{**FEW, "serial": "R", "placebo": "R", "baseline": "GR"})
+    assert is_open(found)
+    assert found.runs_of(Role.BASELINE) >= 4
+    steady = diagnosed(**{**FEW, "serial": "R", "placebo": "R"})
+    assert steady.attribution.answer == "no-arm"
+
+
+def test_a_green_that_comes_again_is_a_rate_and_not_a_first_run() -> None:
+    def begins_green(baseline: str) -> bool:
+        return circumstances(arms(baseline=baseline), out_of_memory=False, loads_alike=True).begins_green
+
+    assert begins_green("GR")
+    assert begins_green("GRRRR")
+    assert not any(map(begins_green, ("", "G", "GG", "RR", "RG", "RGR", "GRG", "GRRG")))
+
+
+def test_what_a_first_run_left_behind_is_state_before_the_run_once_three_pairs_show_it() -> None:
+    found = diagnosed(**{**STEADY["outside-state"], "baseline": "GR"})
+    assert found.attribution.answer == "outside-state"
+    assert found.runs_of(Role.USED_STATE) == 3
+
+
 # --- what is open -----------------------------------------------------------------------------------------------------
 
 

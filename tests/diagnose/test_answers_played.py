@@ -15,9 +15,10 @@ from pooldiag.model.arms import (
     Role,
 )
 from pooldiag.model.attributions import Attribution, Shows, Status, WitnessKind
+from pooldiag.model.readings import Sight
 from pooldiag.model.reports import AttributeReport
 from pooldiag.model.runs import Environment
-from tests.played.commands import BASELINE, ISOLATE, attribute_in
+from tests.played.commands import BASELINE, ISOLATE, attribute_in, line
 from tests.played.suite import PlayedSuite, every_second, name
 from tests.played.world import World
 
@@ -105,6 +106,19 @@ def test_an_answer_that_a_case_leaves_it_asks_for_a_bisection() -> None:
     assert diagnosed(carried()).attribution.not_established == ("which earlier case leaves it: bisect the order",)
 
 
+def test_a_red_that_is_green_alone_leads_to_the_bisection_that_names_the_case() -> None:
+    def purpose(suite: PlayedSuite, **changes: Any) -> str | None:  # noqa: ANN401 - fields of the settings
+        found = diagnosed(suite, **changes).next
+        return None if found is None else found.purpose
+
+    report = diagnosed(carried(), bisect_alike=line("bisect"))
+    assert report.next is not None
+    assert report.next.line.startswith("pooldiag bisect")
+    assert purpose(carried(), bisect_alike=line("bisect")) == "which case leaves it"
+    assert purpose(carried()) == "green under bypass"
+    assert purpose(FAULTS["reused-in-case"], bisect_alike=line("bisect")) == "green under bypass"
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_flake_is_never_said_to_be_gone_under_an_arm(seed: int) -> None:
     found = diagnosed(PlayedSuite(cases=4, setters=IN_CASE, unlucky=every_second(seed))).attribution
@@ -116,6 +130,7 @@ def test_a_red_that_any_variable_moves_has_no_answer() -> None:
     moved = carried(cures=frozenset({"POOLDIAG_PLACEBO", *variables(*SWITCHED_ROLES)}))
     found = diagnosed(moved).attribution
     assert (found.status, found.answer, found.mechanism) == (Status.UNRESOLVED, None, None)
+    assert Shows.THERE not in {one.shows for one in found.seen if one.role is Role.PLACEBO}
 
 
 def test_an_arm_that_is_inert_is_not_run_and_the_report_says_so() -> None:
@@ -209,6 +224,21 @@ def test_a_guard_runs_on_the_victim_alone_first_and_on_all_only_where_that_shows
 
     assert selected(guarded(Role.PAD)) == [1]
     assert selected(carried()) == [1, 6]
+
+
+# --- a first run unlike all later ones --------------------------------------------------------------------------------
+
+
+def test_a_cache_that_the_first_run_leaves_is_state_before_the_run() -> None:
+    report = diagnosed(PlayedSuite(cases=6, keeps="XDG_CACHE_HOME"))
+    assert report.attribution.answer == "outside-state"
+    assert report.arms[0].sights[0] is Sight.GREEN
+
+
+def test_what_the_first_run_left_elsewhere_is_open_and_a_hint() -> None:
+    report = diagnosed(PlayedSuite(cases=6, keeps="ANOTHER_FOLDER"))
+    assert (report.attribution.status, report.attribution.answer) == (Status.UNRESOLVED, None)
+    assert any("something that the first run left behind may be the cause" in note for note in report.session.notes)
 
 
 # --- a green baseline -------------------------------------------------------------------------------------------------

@@ -1,13 +1,18 @@
 from dataclasses import replace
 
-from pooldiag.diagnose.notes import witnesses
-from pooldiag.model.arms import Arm, Role
+import pytest
+
+from pooldiag.diagnose.notes import notes, witnesses
+from pooldiag.model.arms import Arm, ArmProperty, Role
 from pooldiag.model.attributions import Witness, WitnessKind
 from pooldiag.model.counts import Finding
 from pooldiag.model.outcomes import OutputFile
 from pooldiag.model.readings import Reading, RunReading, Sight
 from pooldiag.model.reports import ArmResult, Run
 from tests.builders import census, green
+from tests.played.commands import settings_of
+from tests.played.suite import PlayedSuite
+from tests.played.world import World
 
 ONE_PATTERN = Finding(rule="canonical-nan", text="one pattern everywhere", confidence="high")
 
@@ -32,3 +37,31 @@ def test_findings_of_the_baselines_outputs_are_hints_each_told_once_with_its_rul
     )
     assert witnesses((result(Role.BASELINE), result(Role.BYPASS, "image.bin"))) == ()
     assert witnesses(()) == ()
+
+
+@pytest.mark.parametrize(
+    ("nan_in", "sights", "told"),
+    [
+        (
+            "f16,e4m3fn",
+            (Sight.GREEN,),
+            ["poison-n: its fill is a NaN in f16,e4m3fn; its green is not a proof for f64, f32, bf16"],
+        ),
+        (
+            "none",
+            (Sight.GREEN,),
+            ["poison-n: its fill is a NaN in none; its green is not a proof for f64, f32, bf16, f16"],
+        ),
+        ("f64,f32,f16,bf16", (Sight.GREEN,), []),
+        ("f16", (Sight.SAME_RED,), []),
+        (None, (Sight.GREEN,), []),
+    ],
+)
+def test_a_green_under_a_fill_that_is_a_number_in_some_types_is_no_proof_for_these(
+    nan_in: str | None, sights: tuple[Sight, ...], told: list[str]
+) -> None:
+    known = () if nan_in is None else (ArmProperty(name="nan_in", value=nan_in),)
+    shown = replace(result(Role.POISON_N), arm=Arm(role=Role.POISON_N, properties=known), sights=sights)
+    world = World(PlayedSuite())
+    said = notes((result(Role.BASELINE), shown), settings_of(world), world.framework)
+    assert [note for note in said if "its fill" in note] == told

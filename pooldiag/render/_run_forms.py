@@ -247,7 +247,7 @@ _FORMS: Forms = {
         without=("proof", "banner", "shared", "source", "confidence", "caveat", "one_sided", "late"),
     ),
     Environment: DocumentForm(made={"set": variables}),
-    Witness: DocumentForm(names={"speaks_for": "for", "speaks_against": "against"}),
+    Witness: DocumentForm(names={"speaks_for": "for", "speaks_against": "against"}, without=("needs",)),
     RunFacts: DocumentForm(without=("run", "sight"), made={"counts": _run_counts}, flat={"counts": RunCounts}),
     RunCounts: DocumentForm(flat={"reading": RunReading}),
     RunReading: DocumentForm(without=("run",), made={"vacuous": _vacuous}),

@@ -82,7 +82,6 @@ MECHANISMS = tuple(
         meaning=_MEANINGS.get(key, "what it means"),
         advice=_ADVICE.get(key, "Look there."),
         leaves_open=("what stays open",),
-        predictions={},
     )
     for key, title in _TITLES.items()
 )

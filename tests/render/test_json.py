@@ -249,6 +249,13 @@ def test_tells_the_answer_what_was_seen_and_what_speaks_beside_it() -> None:
     }
 
 
+def test_what_a_further_arm_says_within_the_answer_stands_beside_it() -> None:
+    whole = SAMPLES["loud"]
+    narrowed = replace(whole.attribution, narrowed="alone it is green: an earlier case left these bytes")
+    assert rendered(replace(whole, attribution=narrowed))["narrowed"] == narrowed.narrowed
+    assert rendered(whole)["narrowed"] is None
+
+
 def test_candidates_stand_in_their_order_whether_or_not_something_is_answered() -> None:
     for name, answer in (("loud", "carried-by-pool"), ("few-switches", None)):
         document = rendered(SAMPLES[name])
@@ -510,8 +517,8 @@ def test_the_schema_is_open_to_added_fields() -> None:
     VALIDATOR.validate(document)
 
 
-def test_all_that_a_mechanism_leaves_open_stands_in_one_list() -> None:
+def test_what_a_mechanism_leaves_open_stands_with_it() -> None:
     whole = SAMPLES["loud"]
-    row = replace(whole.mechanisms[0], open_to_bisection=("which case",), leaves_open=("which buffer",))
+    row = replace(whole.mechanisms[0], leaves_open=("which buffer",))
     document = json.loads(render(replace(whole, mechanisms=(row,)), form="json", page=Page()))
-    assert document["mechanisms"][0]["leaves_open"] == ["which case", "which buffer"]
+    assert document["mechanisms"][0]["leaves_open"] == ["which buffer"]

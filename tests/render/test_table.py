@@ -332,7 +332,7 @@ def test_a_baseline_that_is_green_too_seldom_is_not_said_to_be_green() -> None:
     report = SAMPLES["hidden"]
     few = replace(report.arms[0], greens_needed=5)
     text = shown(replace(report, arms=(few, *report.arms[1:])))
-    assert text.startswith("Red under bypass and poison-n, not in 2 runs as it is, established")
+    assert text.startswith("Red under poison-n, not in 2 runs as it is, established")
 
 
 @pytest.mark.parametrize(
@@ -392,3 +392,10 @@ def test_an_interruption_before_any_red_does_not_say_red() -> None:
     begun = replace(SAMPLES["barely-begun"], attribution=Attribution(signature=None, status=Status.UNRESOLVED))
     assert "Nothing red so far" in shown(begun)
     assert "Red" not in shown(begun)
+
+
+def test_what_a_further_arm_says_follows_the_meaning_of_the_answer() -> None:
+    report = SAMPLES["loud"]
+    narrowed = replace(report.attribution, narrowed="alone it is green: an earlier case left these bytes")
+    text = in_one_line(shown(replace(report, attribution=narrowed)))
+    assert "Alone it is green: an earlier case left these bytes." in text

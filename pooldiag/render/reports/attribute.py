@@ -142,6 +142,8 @@ def meaning(report: AttributeReport) -> Iterator[str]:
     attribution = report.attribution
     if (answer := _row(report, attribution.answer)) is not None:
         yield capital(words.sentence(answer.meaning))
+    if attribution.narrowed is not None:
+        yield capital(words.sentence(attribution.narrowed))
     if attribution.mechanism is None:
         yield from _possible(report)
     yield from by_a_fact(report)

@@ -376,17 +376,84 @@ def test_a_page_names_files_that_are_there(page: Path) -> None:
     assert [path for path in named if not any((root / path).exists() for root in (PACKAGE, PACKAGE.parent))] == []
 
 
-def test_the_words_of_the_map_are_classes() -> None:
+def test_the_words_of_the_map_are_types() -> None:
     words = MAP.read_text().partition("## The words")[2].partition("\n## ")[0]
     named = {word for line in words.splitlines() for word in re.findall(r"`([A-Z]\w+)`", line.split(" | ")[0])}
-    classes = {
-        node.name
-        for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.ClassDef)
-    }
+    types = {name for path in PACKAGE.rglob("*.py") for name, _ in types_in(ast.parse(path.read_text()))}
     assert named
-    assert named <= classes
+    assert named <= types
+
+
+RECIPES = {
+    "A role, and an arm": ("Role", "OWN_ROLES", "COLUMNS", "FAULTS", "ASKED_FIRST", "PROBES_OF_A_GREEN"),
+    "A property of an arm": ("PropertyRule", "PROPERTIES", "Circumstances", "circumstances", "FAULTS", "excluded_by"),
+    "An answer": ("AnswerRule", "ANSWERS", "covers", "FAULTS", "STEADY"),
+    "A fault, and a mechanism": ("FAULTS", "FaultKind", "MECHANISM_OF", "Mechanism", "MECHANISMS"),
+    "A witness: a fact or a hint": ("WitnessRule", "WITNESSES", "Scene", "needs", "SCENES"),
+}
+"""What the recipes of a diagnosis must speak of: the tables that whoever follows them writes into."""
+
+
+def names_of_code(page: Path) -> set[str]:
+    """Names of classes and of tables that a page has in its text, `Role` or `WitnessRule(...)`."""
+    return set(re.findall(r"`([A-Z][A-Z_]+[A-Z]|[A-Z][a-z]+(?:[A-Z][a-z]+)*)(?:\(\.\.\.\))?`", page.read_text()))
+
+
+def names_defined(*folders: Path) -> set[str]:
+    """What modules, classes and functions there define: classes, functions, and all that is assigned to."""
+    trees = (ast.parse(path.read_text()) for folder in folders for path in folder.rglob("*.py"))
+    found = set()
+    for node in (node for tree in trees for node in ast.walk(tree)):
+        match node:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
+                found.add(name)
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                found.add(name)
+    return found
+
+
+@pytest.mark.parametrize("page", [MAP, GUIDE], ids=lambda page: page.name)
+def test_a_page_names_classes_and_tables_that_there_are(page: Path) -> None:
+    named = {name for name in names_of_code(page) if name != "ROLE"}  # that stands for any of them
+    assert named
+    assert named <= names_defined(PACKAGE, PACKAGE.parent / "tests")
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_recipe_speaks_of_the_tables_that_it_takes(recipe: str) -> None:
+    text = GUIDE.read_text().partition(f"\n### {recipe}\n")[2].partition("\n### ")[0]
+    assert text
+    named = {name for name in RECIPES[recipe] if re.search(rf"`{name}(?:\(\.\.\.\))?`", text)}
+    assert named == {*RECIPES[recipe]}
+    assert named <= names_defined(PACKAGE, PACKAGE.parent / "tests")
+
+
+def values_of(keyword: str, module: str) -> set[str]:
+    """The strings that a module gives for a keyword, `id="race"`."""
+    tree = ast.parse((PACKAGE / module).read_text())
+    given = (
+        one.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        for one in node.keywords
+        if one.arg == keyword
+    )
+    return {value.value for value in given if isinstance(value, ast.Constant) and isinstance(value.value, str)}
+
+
+@pytest.mark.parametrize(
+    ("page", "keyword", "module"),
+    [
+        ("verdicts.md", "id", "attribution/answers.py"),
+        ("verdicts.md", "id", "attribution/mechanisms.py"),
+        ("profiles.md", "name", "model/arm_properties.py"),
+    ],
+)
+def test_a_page_has_a_row_for_each_entry_of_a_table(page: str, keyword: str, module: str) -> None:
+    rows = [line for line in (MAP.parent / page).read_text().splitlines() if line.startswith("| `")]
+    named = {name for row in rows for name in re.findall(r"`([\w-]+)`", " ".join(row.split(" | ")[:2]))}
+    assert values_of(keyword, module)
+    assert values_of(keyword, module) - named == set()
 
 
 def test_a_name_stands_for_one_thing() -> None:

@@ -26,7 +26,7 @@ from pooldiag.attribution.faults import FAULTS, HIDDEN_FAULTS, FaultVariant, mec
 from pooldiag.attribution.greens import one_more_baseline
 from pooldiag.attribution.role_evidence import RoleEvidence
 from pooldiag.attribution.steps import LATER_ALIKE
-from pooldiag.model.arms import PROBES_OF_A_GREEN, Role
+from pooldiag.model.arms import PROBES_OF_A_GREEN, Acted, Role
 from pooldiag.model.attributions import Shows
 from pooldiag.model.readings import Sight
 from pooldiag.model.settings import BASELINE_RUNS, DEFAULT_CONFIDENCE, DEFAULT_MAX_RUNS
@@ -185,7 +185,8 @@ def next_step(
     if not any_red(evidence):
         return Stop(reason=StopReason.GREEN)
     if (repeat := plan.repeat) is not None:
-        few = (one.role for one in evidence if len(one.sights) < repeat and one.role is not Role.USED_STATE)
+        asked = (one for one in evidence if one.acted is not Acted.INERT and one.role is not Role.USED_STATE)
+        few = (one.role for one in asked if len(one.sights) < repeat)
         return next(few, Stop(reason=StopReason.REPEATED, said=(repeat,)))
     return _weighed_step(believe(evidence, known), plan, spent)
 

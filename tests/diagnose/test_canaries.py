@@ -83,7 +83,7 @@ def executed(tools: Tools) -> list[RunRequest]:
 
 
 def states(profile: AllocatorProfile, tools: Tools, arms: Sequence[Arm] = ARMS) -> dict[Role, Acted]:
-    return {role: state for role, (state, _) in canary_findings(profile, arms, tools).items()}
+    return {role: state for role, (state, _) in canary_findings(profile, arms, tools).states.items()}
 
 
 def test_it_runs_under_the_baseline_and_under_every_arm_that_it_is_asked_about(tools: Tools) -> None:
@@ -123,7 +123,7 @@ def test_an_interrupt_ends_it(world: World) -> None:
 
 
 def test_another_allocator_in_its_libraries_makes_every_switched_arm_inert_untried(tools: Tools) -> None:
-    verdicts = canary_findings(PROFILE, ARMS, knowing(tools, libraries=(OTHER, LIBC)))
+    verdicts = canary_findings(PROFILE, ARMS, knowing(tools, libraries=(OTHER, LIBC))).states
     assert {role: state for role, (state, _) in verdicts.items()} == dict.fromkeys(
         (Role.BYPASS, Role.SERIAL), Acted.INERT
     )
@@ -134,13 +134,13 @@ def test_another_allocator_in_its_libraries_makes_every_switched_arm_inert_untri
 def test_what_every_target_has_does_not_depend_on_its_allocator(tools: Tools) -> None:
     facts = replace(tools.facts, libraries=(LIBC, OTHER))
     arms = (Arm(role=Role.FRESH_STATE, environment=OFF), Arm(role=Role.PLACEBO, environment=OFF))
-    assert canary_findings(PROFILE, (ARMS[0], *arms), replace(tools, facts=facts)) == {}
+    assert canary_findings(PROFILE, (ARMS[0], *arms), replace(tools, facts=facts)).states == {}
 
 
 def test_another_allocator_built_into_it_does_so_too(tools: Tools) -> None:
     built_in = knowing(tools, names=frozenset({"POOL_OFF", "other_init"}))
     assert states(PROFILE, built_in)[Role.BYPASS] is Acted.INERT
-    assert "other_init" in canary_findings(PROFILE, ARMS, built_in)[Role.BYPASS][1]
+    assert "other_init" in canary_findings(PROFILE, ARMS, built_in).states[Role.BYPASS][1]
 
 
 def test_what_an_arm_preloads_comes_before_another_allocator(tools: Tools) -> None:
@@ -152,7 +152,7 @@ def test_what_an_arm_preloads_comes_before_another_allocator(tools: Tools) -> No
 def test_nothing_can_be_preloaded_into_a_program_without_libraries(tools: Tools) -> None:
     static = knowing(tools, libraries=())
     preloading = replace(BYPASS, environment=OFF.merged(PRELOADED))
-    verdicts = canary_findings(PROFILE, (ARMS[0], preloading), static)
+    verdicts = canary_findings(PROFILE, (ARMS[0], preloading), static).states
     assert verdicts[Role.BYPASS] == (
         Acted.INERT,
         "the target does not load libc.so.6: nothing can be preloaded",

@@ -28,20 +28,35 @@ def readings(report: AttributeReport, role: Role) -> list[Reading]:
     return [run.reading.reading for run in result(report, role).runs]
 
 
+def homes(world: World) -> list[tuple[Role, str]]:
+    """The runs that had a home of their own, and which."""
+    requests = [(request.folder.name.partition("-")[2], dict(request.environment.set)) for request in world.requests]
+    return [(Role(role), variables["HOME"]) for role, variables in requests if "HOME" in variables]
+
+
 def result(report: AttributeReport, role: Role) -> ArmResult:
     return next(one for one in report.arms if one.arm.role is role)
 
 
 def test_each_run_with_fresh_state_begins_with_empty_folders_and_used_state_in_those_it_left() -> None:
     world = World(cached(kept={"/nobody"}))
-    report = attribute_in(world, arms=ARMS, repeat=3)
-    assert readings(report, Role.BASELINE) == [Reading.RED] * 3
-    assert readings(report, Role.FRESH_STATE) == [Reading.GREEN] * 3
+    report = attribute_in(world, arms=ARMS)
+    assert report.attribution.answer == "outside-state"
+    assert readings(report, Role.FRESH_STATE) == [Reading.GREEN] * len(result(report, Role.FRESH_STATE).runs)
     assert readings(report, Role.USED_STATE) == [Reading.RED] * 3
-    assert readings(report, Role.PLACEBO) == [Reading.RED] * 3
-    homes = [dict(request.environment.set).get("HOME") for request in world.requests]
-    fresh = [f"{EVIDENCE}/{number:02d}-fresh-state/state/home" for number in (4, 5, 6)]
-    assert [home for home in homes if home] == [*fresh, *[fresh[-1]] * 3]
+    assert set(readings(report, Role.PLACEBO)) == {Reading.RED}
+    runs = homes(world)
+    assert [role for role, _ in runs[:6]] == [Role.FRESH_STATE, Role.USED_STATE] * 3
+    fresh = [home for role, home in runs if role is Role.FRESH_STATE]
+    assert [home for role, home in runs if role is Role.USED_STATE] == fresh[:3]
+    assert len(set(fresh)) == len(fresh)
+
+
+def test_a_fixed_number_of_runs_has_no_second_uses_which_would_all_be_of_one_folder() -> None:
+    report = attribute_in(World(cached(kept={"/nobody"})), arms=ARMS, repeat=3)
+    assert readings(report, Role.FRESH_STATE) == [Reading.GREEN] * 3
+    assert readings(report, Role.USED_STATE) == []
+    assert report.attribution.answer is None
 
 
 def test_the_folders_of_an_earlier_run_are_given_back_and_only_those_of_the_last_are_there() -> None:

@@ -3,14 +3,17 @@
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pooldiag.errors import InterruptedRunError
+from pooldiag.model.arms import STATE_WORD, Arm, Role
 from pooldiag.model.bisections import BisectReport, BisectStatus
 from pooldiag.model.events import RunEnded, RunStarted
-from tests.played.commands import bisect_in
+from pooldiag.model.runs import Environment
+from tests.played.commands import BASELINE, bisect_in
 from tests.played.suite import PlayedSuite, name, names
 from tests.played.world import KilledError, World, interrupt
 
@@ -158,3 +161,50 @@ def test_a_run_that_takes_pooldiag_down_again_and_again_is_not_begun_a_fourth_ti
     assert report.whole is not None
     assert report.whole.id == "03-baseline"
     assert any("it took pooldiag down, 3x" in note for note in report.session.notes)
+
+
+# --- folders that outlive a kill --------------------------------------------------------------------------------------
+
+FOLDERS = Environment(set=(("XDG_CACHE_HOME", f"{STATE_WORD}/cache"),))
+PLACEBO = Arm(role=Role.PLACEBO, environment=Environment(set=(("POOLDIAG_PLACEBO", "1"),)))
+STATE = tuple(Arm(role=role, environment=FOLDERS) for role in (Role.FRESH_STATE, Role.USED_STATE))
+ARMS = (BASELINE, *STATE, PLACEBO)
+
+
+def cached() -> World:
+    """A target that is red where an earlier run left its cache, as one did before."""
+    return World(PlayedSuite(cases=4, keeps="XDG_CACHE_HOME", kept={"/nobody"}))
+
+
+def second_uses(world: World) -> list[tuple[str, str]]:
+    """For each second use of a folder: the run that had left it, and the one that was the last with a fresh one."""
+    found, last = [], ""
+    for request in world.requests:
+        run = request.folder.name
+        last = run if run.endswith("-fresh-state") else last
+        if run.endswith("-used-state"):
+            folder = Path(dict(request.environment.set)["XDG_CACHE_HOME"])
+            found.append((folder.parent.parent.name, last))
+    return found
+
+
+def test_a_diagnosis_that_was_killed_between_two_uses_of_a_folder_finds_it_again() -> None:
+    whole = cached()
+    report = bisect_in(whole, arms=ARMS)
+    assert report.attribution is not None
+    assert report.attribution.attribution.answer == "outside-state"
+    runs = [outcome.run for _, outcome in whole.memo.finished_runs]
+    behind_fresh = [number for number, run in enumerate(runs, 1) if run.endswith("-fresh-state")][:3]
+    assert runs[behind_fresh[0]].endswith("-used-state")
+    for kill in (*(("finished", number) for number in behind_fresh), ("began", behind_fresh[0] + 1)):
+        world = cached()
+        world.memo.dies_at = kill
+        with pytest.raises(KilledError):
+            bisect_in(world, arms=ARMS)
+        again = world.after_a_kill()
+        resumed = continued(again, arms=ARMS)
+        assert resumed.attribution is not None
+        assert resumed.attribution.attribution == report.attribution.attribution
+        assert len(second_uses(again)) == 3
+        assert all(left_by == last for left_by, last in second_uses(again))
+        assert max(Counter(key for key, _ in again.memo.finished_runs).values()) == 1

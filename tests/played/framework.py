@@ -19,6 +19,7 @@ class PlayedFramework(Framework):
     name = "played"
     markers = ()
     counts_assertions = True
+    loads_alike = True
     plain_orders = tuple(Order(kind=kind) for kind in (OrderKind.FILE, OrderKind.NAME, OrderKind.SUITE))
 
     def seeds(self) -> Iterator[int]:

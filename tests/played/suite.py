@@ -65,8 +65,9 @@ class PlayedSuite:
     (whoever started it), two-ways (crash; a failure where only some of the polluters ran). `unlucky` says of the
     number of the runs in which it could be red whether it is. `always` fail, `vacuous` ones assert nothing, `skipped`
     ones do not run. `crashes_at_end`: after the last case, whatever ran. `cures` are variables under which nothing is
-    red, `breaks` those under which the victim is. `keeps` names the variable of a folder in which the first run leaves
-    a file (or in the home of nobody, where it is not set): the victim is red in each run that finds it there.
+    red, `breaks` those under which the victim is, `crashes` those under which it crashes. `keeps` names the variable
+    of a folder in which the first run leaves a file (or in the home of nobody, where it is not set): the victim is red
+    in each run that finds it there.
     """
 
     cases: int = 13
@@ -82,6 +83,7 @@ class PlayedSuite:
     crashes_at_end: bool = False
     cures: frozenset[str] = frozenset()
     breaks: frozenset[str] = frozenset()
+    crashes: frozenset[str] = frozenset()
     seconds: float = 0.01  # that a case takes
     keeps: str | None = None
     kept: set[str] = field(default_factory=set)  # the folders that hold the file
@@ -125,10 +127,11 @@ class _Process:
         """Run a case; return how the process ends in it, if it does."""
         suite = self.suite
         self.lines.append(f"begin {title}")
-        red = number == (suite.victim or suite.cases) and self._is_red()
+        crashes = number == (suite.victim or suite.cases) and bool(suite.crashes & self.variables.keys())
+        red = crashes or (number == (suite.victim or suite.cases) and self._is_red())
         if number == (suite.victim or suite.cases) and suite.how == "output":
             self.output = struct.pack("<f", float("nan") if red else 1.0) * 64
-        end = self._end_of_victim(suite.how) if red else None
+        end = self._end_of_victim("crash" if crashes else suite.how) if red else None
         if end is not None:
             return end
         in_part = number == (suite.victim or suite.cases) and suite.how == "two-ways" and self._is_spoilt(any)

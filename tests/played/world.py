@@ -147,7 +147,7 @@ class World:
         facts = TargetFacts(
             report=TargetReport(argv=("./suite",), directory=HOME, framework=self.framework.name),
             machine=MachineReport(host="here", system="Linux", cpus=2, memory_bytes=2**30),
-            names=self.suite.cures | self.suite.breaks,
+            names=self.suite.cures | self.suite.breaks | self.suite.crashes,
             searchable=True,
             closed=True,
         )

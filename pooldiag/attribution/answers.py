@@ -46,7 +46,8 @@ class AnswerRule:
     """When an answer is given: one of each of `clauses` has to be shown, and what the flags ask for has to be known.
 
     `if_any` are roles that must show this where they can be had at all. `all_there`: no arm changes the red.
-    `from_a_case`: another case leaves what the victim finds, so that a bisection names it.
+    `from_a_case`: another case leaves what the victim finds, so that a bisection names it. `narrowed_by` are roles that
+    say more within the answer.
     """
 
     answer: ArmsAnswer
@@ -59,6 +60,7 @@ class AnswerRule:
     pairs: bool = False
     all_there: bool = False
     from_a_case: bool = False
+    narrowed_by: tuple[Role, ...] = ()
 
     def is_possible(self, known: Circumstances) -> bool:
         """Tell whether what is known beside the runs allows this answer; pairs can still be made."""
@@ -106,6 +108,7 @@ ANSWERS: tuple[AnswerRule, ...] = (
         ),
         clauses=(*_gone(Role.BYPASS, Role.POISON_0), *_there(Role.POISON_N, Role.SERIAL)),
         plain_fills=frozenset({Role.POISON_N, Role.POISON_0}),
+        narrowed_by=(Role.ISOLATE,),
     ),
     AnswerRule(
         answer=ArmsAnswer(

@@ -186,7 +186,9 @@ class _Conclusion:
         """Say what isolation adds to an answer about unwritten bytes."""
         if answer != "unwritten-read":
             return None
-        match self._settled().get(Role.ISOLATE):
+        shows = self._believed.pattern.get(Role.ISOLATE)
+        sure = shows is not None and self._believed.is_sure(Role.ISOLATE, shows, LIKELY)
+        match shows if sure else None:
             case Shows.GONE:
                 return "alone it is green: an earlier case left these bytes"
             case Shows.THERE:

@@ -301,7 +301,7 @@ def would_tell(believed: Believed, role: Role) -> bool:
     """Tell whether an arm that has not been asked could change the answer, or what is left below it."""
     there = next((one for one in believed.evidence if one.role is role), None)
     if role is Role.GUARD and there is not None and len(there.sights) == 1 and Sight.NEW_RED not in there.sights:
-        return True  # it ran on the victim alone
+        return there.can_tell  # it ran on the victim alone
     if there is None or there.sights or not there.can_tell:
         return False
     if role is Role.PAD:
@@ -344,7 +344,8 @@ def _telling_step(believed: Believed, plan: StopRule, spent: Spent) -> Role | St
     if believed.answer is not None:
         rule, part = believed.answer
         sure = believed.posterior.probability(part)
-        if few := [role for role, shows in part.items() if believed.too_few(role, shows)]:
+        narrowing = {role: believed.pattern[role] for role in rule.narrowed_by if role in believed.pattern}
+        if few := [role for role, shows in {**narrowing, **part}.items() if believed.too_few(role, shows)]:
             return _most_informative(believed, spent, few) or few[0]
         if sure >= plan.confidence:
             return Stop(reason=StopReason.DECIDED, said=(rule.answer.id, percent(sure)))

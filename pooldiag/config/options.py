@@ -179,7 +179,7 @@ class Options:
         "Start no run after that time.",
         key="run.budget",
     )
-    max_runs: int | None = single(COUNT, "Most runs of all arms (default: 64).", key="run.max_runs")
+    max_runs: int | None = single(COUNT, "Most runs of all arms (default: 96).", key="run.max_runs")
     search_runs: int | None = single(COUNT, "Most runs of the search (default: 1000).", flag="--max-runs")
     outputs: "tuple[OutputSpec, ...]" = several(
         OUTPUT,

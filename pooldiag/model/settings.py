@@ -13,7 +13,7 @@ MIB = 2**20
 GIB = 2**30
 DEFAULT_LOCK_WAIT_SECONDS = 2700.0
 DEFAULT_CONFIDENCE = 0.99
-DEFAULT_MAX_RUNS = 64
+DEFAULT_MAX_RUNS = 96
 DEFAULT_MAX_PROBES = 1000  # of a search: far more than any takes that gets anywhere
 BASELINE_RUNS = 2  # before any other arm, without `repeat`
 

@@ -224,7 +224,7 @@ def test_a_dry_run_runs_nothing_and_needs_no_lock(typed: Callable[..., Said], tm
     assert said.code == 0
     assert re.search(r"bypass +A=1 -B", said.out)
     baselines = "The baseline runs 2x, up to 30x while it is green and quick"
-    assert f"{baselines}; what the runs show says which arm is next, 64 runs at most." in said.out
+    assert f"{baselines}; what the runs show says which arm is next, 96 runs at most." in said.out
     again = typed("attribute", "--dry-run", "--repeat=3", target, cwd=tmp_path)
     assert "The baseline runs 3x; once something is red, so does every arm." in again.out
     assert {path.name for path in tmp_path.iterdir()} == {"target.sh"}

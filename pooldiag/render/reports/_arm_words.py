@@ -42,7 +42,7 @@ def flakes(report: AttributeReport) -> bool:
 
 def known(report: AttributeReport) -> Iterator[str]:
     """Yield what is known of the red, arm by arm, in a sentence or two."""
-    shows = {one.role: one.shows for one in report.attribution.seen}
+    shows = {one.role: one.shows for one in report.attribution.seen if one.role is not Role.BASELINE}
     if shows.pop(Role.PLACEBO, Shows.THERE) is not Shows.THERE:
         counted = next((_counted(arm) for arm in report.arms if arm.arm.role is Role.PLACEBO), "")
         yield f"A variable that nobody reads moves it, too{counted}: what an arm shows is no evidence."
@@ -71,7 +71,7 @@ def _begun(report: AttributeReport, color: str) -> str:
 
 def _unsettled(report: AttributeReport) -> Iterator[Role]:
     """Yield the roles that ran, and of which is not known what they show."""
-    settled = {Role.BASELINE, *(one.role for one in report.attribution.seen)}
+    settled = {Role.BASELINE, Role.GUARD, *(one.role for one in report.attribution.seen)}
     for arm in report.arms:
         if arm.runs and arm.arm.role not in settled and arm.acted not in NO_EVIDENCE:
             yield arm.arm.role

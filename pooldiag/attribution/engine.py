@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pooldiag.attribution.answers import (
@@ -268,8 +269,15 @@ def believe(evidence: Sequence[RoleEvidence], known: Circumstances) -> Believed 
 def possible_faults(known: Circumstances) -> tuple[FaultVariant, ...]:
     """Return the variants that what is known of the arms and the red leaves."""
     plain = Role.POISON_N in known.plain_fills
+    return _possible(known.properties, plain_fills=plain, out_of_memory=known.out_of_memory)
+
+
+@lru_cache(maxsize=64)
+def _possible(
+    properties: frozenset[tuple[Role, str, str]], *, plain_fills: bool, out_of_memory: bool
+) -> tuple[FaultVariant, ...]:
     return tuple(
-        one for one in FAULTS if one.is_possible(known.properties, plain_fills=plain, out_of_memory=known.out_of_memory)
+        one for one in FAULTS if one.is_possible(properties, plain_fills=plain_fills, out_of_memory=out_of_memory)
     )
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pooldiag.attribution.faults import FaultVariant
 from pooldiag.model.arms import Role
 from pooldiag.model.attributions import Shows
+from pooldiag.rates import entropy
 
 _Floats: TypeAlias = NDArray[np.float64]
 RoleCounts: TypeAlias = tuple[tuple[Role, int, int], ...]
@@ -159,16 +160,9 @@ class Posterior:
 
     def _bits(self, place: int, reds: _Floats) -> float:
         joint = self.joint[place]
-        states = joint.sum(axis=1)
-        red = (joint * reds).sum(axis=1) / np.maximum(states, 1e-300)
-        return float(_entropy(np.array([(states * red).sum()]))[0] - (states * _entropy(red)).sum())
-
-
-def _entropy(red: _Floats) -> _Floats:
-    """Return the entropy of a red-or-green in bits (Shannon 1948, Bell Syst. Tech. J. 27:379)."""
-    sure = np.clip(red, 1e-12, 1 - 1e-12)
-    bits: _Floats = -(sure * np.log2(sure) + (1 - sure) * np.log2(1 - sure))
-    return bits
+        states, reds_of = joint.sum(axis=1).tolist(), (joint * reds).sum(axis=1).tolist()
+        within = [state * entropy(red / state) for state, red in zip(states, reds_of, strict=True) if state > 0]
+        return entropy(float(sum(reds_of))) - float(sum(within))
 
 
 @lru_cache(maxsize=20_000)

@@ -37,6 +37,7 @@ from pooldiag.rates import rate_of
 STILL_POSSIBLE = 0.01
 """A mechanism whose patterns are less probable is ruled out: the default confidence leaves that for all others."""
 
+_TOGETHER = 0.95  # of what is said of the arms of an open pattern; chosen
 _SETTLED = 0.9  # an arm of which it is less probable what it shows is said to be unsettled; chosen
 _LEAVES_A_CASE = "which earlier case leaves it: bisect the order"
 
@@ -116,16 +117,15 @@ class _Conclusion:
     def _settled(self) -> Pattern:
         """Return what is established of the arms: what the answer rests on, and what more holds together with it.
 
-        Without an answer it is what holds of each arm by itself.
+        Without an answer nothing is established by it, and a little less is asked.
         """
         believed = self._believed
         sure = {role: shows for role, shows in believed.pattern.items() if not believed.too_few(role, shows)}
-        if self._part is None or not self._decided:
-            return {role: shows for role, shows in sure.items() if self._chance(role) >= LIKELY}
-        settled = dict(self._part)
+        settled = dict(self._part) if self._part is not None and self._decided else {}
+        wanted = self._plan.confidence if self._decided else _TOGETHER
         for role in sorted(sure.keys() - settled.keys(), key=lambda role: -self._chance(role)):
             more = {**settled, role: sure[role]}
-            if believed.posterior.probability(more) >= self._plan.confidence:
+            if believed.posterior.probability(more) >= wanted:
                 settled = more
         return settled
 

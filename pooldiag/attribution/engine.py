@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _LEAST_BITS = 1e-6  # nothing that a few runs would make something of
 _LEAST_SECONDS = 1.0  # runs shorter than that cost alike
 _NEARLY_BEST = 0.3  # of about equally informative arms the one that ran least is taken
-_UNLIKELY = 0.01  # of answers together: what the default confidence leaves for all that is not established
+_UNLIKELY = 0.002  # of answers together; with 1 % a flake whose first greens were two of one arm was left too early
 LIKELY = 0.98  # of each arm of an open pattern: it establishes nothing
 _WORTH_ASKING = 0.05  # an arm that changes what is left only by a chance smaller than that tells nothing
 _LEAST_GREENS = 2  # one may be chance, whatever is believed beforehand
@@ -162,7 +162,7 @@ def circumstances(evidence: Sequence[RoleEvidence], *, out_of_memory: bool, load
     """Gather what the properties of the arms, and the runs on state folders, say."""
     baseline = _of(evidence, Role.BASELINE)
     fresh, used = _of(evidence, Role.FRESH_STATE), _of(evidence, Role.USED_STATE)
-    alike = fresh.red == 0 and used.green == 0
+    alike = fresh.red == 0 and (used.green == 0 or baseline.green > 0)  # a flake is not red at each second use
     return Circumstances(
         plain_fills=frozenset(
             one.role for one in evidence if one.has("fills_on", "hand-out") and one.has("ordered", "yes")
@@ -292,13 +292,14 @@ def _first_answers(believed: Believed) -> Role | None:
 def _next_of_pair(believed: Believed, fresh: RoleEvidence) -> Role | None:
     """Return what is next of the pairs that prove a state outside: its folder's second use, or another fresh one."""
     used, known = believed.of(Role.USED_STATE), believed.known
-    if fresh.red or used.green or not fresh.green or used not in believed.evidence or not used.can_tell:
+    steady = not believed.of(Role.BASELINE).green
+    if fresh.red or (steady and used.green) or not fresh.green or used not in believed.evidence or not used.can_tell:
         return None
     rule = next(rule for rule in ANSWERS if rule.pairs)
     hopeful = any(_agrees(one, believed.pattern) for one in rule.wanted(believed.roles))
     if known.pairs >= PAIRS_NEEDED or not hopeful:
         return None
-    return Role.USED_STATE if used.red < fresh.green else Role.FRESH_STATE
+    return Role.USED_STATE if used.red + used.green < fresh.green else Role.FRESH_STATE
 
 
 def _agrees(wanted: Pattern, pattern: Pattern) -> bool:

@@ -29,9 +29,9 @@ _NUMBER = {shows: number for number, shows in enumerate(_STATES)}
 # Chosen, and measured together by `scripts/calibrate`.
 _NO_ARM = 0.4  # the runs have to speak against a plain bug or a flake before an arm is said to change anything
 _ANY_PATTERN = 0.06  # so that what no row foresees can be established by its own runs
-_OWN_RATES = 0.15  # with arms of such rates a single run each looks like a flake
+_OWN_RATES = 0.1  # with arms of such rates a single run each looks like a flake
 _SLIP = 0.02  # that an arm clears the red, or shows it, against what a row says of it
-_OWN_SLIP = 0.003  # that it has a rate of its own
+_OWN_SLIP = 0.001  # that it has a rate of its own
 _FALSE_RED_RATE = 0.002  # above 0, so that one odd red weighs 9 bits against a green arm, and does not end it
 _STEADY = 0.5  # of faults that show in nearly every run; the others have any rate alike
 _STEADY_RATES = (0.99, 0.998)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _LEAST_BITS = 1e-6  # nothing that a few runs would make something of
 _LEAST_SECONDS = 1.0  # runs shorter than that cost alike
 _NEARLY_BEST = 0.3  # of about equally informative arms the one that ran least is taken
-_UNLIKELY = 0.002  # of answers together; with 1 % a flake whose first greens were two of one arm was left too early
+_UNLIKELY = 0.01  # of answers together: what the default confidence leaves for all that is not established
 LIKELY = 0.98  # of each arm of an open pattern: it establishes nothing
 _WORTH_ASKING = 0.05  # an arm that changes what is left only by a chance smaller than that tells nothing
 _LEAST_GREENS = 2  # one may be chance, whatever is believed beforehand

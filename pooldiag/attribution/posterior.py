@@ -122,7 +122,7 @@ class Posterior:
             states = [_NUMBER[shows] for shows in ((allowed,) if isinstance(allowed, Shows) else allowed)]
             mixed[:, place, :] = self.prior.shows[:, place, states] @ self.likelihoods[place, states]
         product = np.einsum("k,kt,t->", self.prior.weights, mixed.prod(axis=1), self.at_rate)
-        return float(product) / self.total
+        return min(1.0, float(product) / self.total)
 
     def likely(self, role: Role) -> tuple[Shows, float]:
         """Return what a role most probably shows, and how probable that is."""

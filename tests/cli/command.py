@@ -168,3 +168,8 @@ def script(folder: Path, text: str) -> Path:
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
     return path
+
+
+def candidates(report: dict[str, Any]) -> list[str]:
+    """Return the mechanisms that stay possible, in their order."""
+    return [entry["mechanism"] for entry in report["candidates"]]

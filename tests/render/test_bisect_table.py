@@ -81,9 +81,8 @@ def test_runs_of_the_search_that_the_arms_took_over_are_counted_once() -> None:
     report = BISECTIONS["bisect-cleaners"]
     assert report.attribution is not None
     (run, *_), *_ = (arm.runs for arm in report.attribution.arms)
-    handed = replace(
-        report, probed=(*report.probed, Probed(run=run.id, phase=Phase.SEARCH, cases=2, reading=Reading.RED))
-    )
+    probed = (*report.probed, Probed(run=run.id, phase=Phase.SEARCH, cases=2, reading=Reading.RED))
+    handed = replace(report, found=replace(report.found, noisy=True), probed=probed)
     assert "21 for the search, 5 for the arms, 3 of the whole order," in in_one_line(shown(handed))
 
 

@@ -282,7 +282,8 @@ def _smallest(found: Found) -> str | None:
 
 
 def _runs(report: BisectReport) -> str:
-    of_the_search = {one.run for one in report.probed}  # some of which are the baseline's of the arms, too
+    # Where runs disagree, some of the search are the first of the arms' baseline.
+    of_the_search = {one.run for one in report.probed} if report.found.noisy else set()
     of_arms = () if report.attribution is None else runs_of(report.attribution)
     arms = sum(run.id not in of_the_search for run in of_arms)
     spent_on = ((arms, "for the arms"), (len(report.confirmations), "of the whole order"))

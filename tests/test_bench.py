@@ -154,6 +154,15 @@ def program() -> dict[str, Any]:
     return runpy.run_path(str(CHECKOUT / "scripts" / "bench_bisect"), run_name="bench_bisect")
 
 
+def test_each_trial_of_a_place_has_counts_of_its_own(tools: Path, program: dict[str, Any], tmp_path: Path) -> None:
+    (tool,) = (tool for tool in program["OTHERS"] if tool.name == "detect-test-pollution")
+    folder = tmp_path / "suites"
+    folder.mkdir()
+    bench = program["Bench"](folder=folder, tools=tools, contenders=(tool,))
+    efforts = list(bench.efforts(program["flaky"](4, (50,), 3)))
+    assert [(effort.suite.seed, effort.runs, effort.cases) for effort in efforts] == [(0, 2, 5), (1, 2, 5), (2, 2, 5)]
+
+
 @pytest.mark.skipif(not TOOLS.exists(), reason="scripts/bench bisect was not run here, and a test installs nothing")
 def test_the_tools_that_are_installed_here_find_the_polluter(program: dict[str, Any], tmp_path: Path) -> None:
     there = [tool for tool in program["OTHERS"] if program["is_there"](TOOLS, tool)]

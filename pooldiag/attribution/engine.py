@@ -42,7 +42,7 @@ _LEAST_BITS = 1e-6  # nothing that a few runs would make something of
 _LEAST_SECONDS = 1.0  # runs shorter than that cost alike
 _NEARLY_BEST = 0.3  # of about equally informative arms the one that ran least is taken
 _UNLIKELY = 0.01  # of answers together: what the default confidence leaves for all that is not established
-LIKELY = 0.98  # of each arm of an open pattern: it establishes nothing
+LIKELY = 0.97  # of each arm of an open pattern: it establishes nothing
 _WORTH_ASKING = 0.05  # an arm that changes what is left only by a chance smaller than that tells nothing
 _LEAST_GREENS = 2  # one may be chance, whatever is believed beforehand
 
@@ -186,10 +186,18 @@ def next_step(
     if not any_red(evidence):
         return Stop(reason=StopReason.GREEN)
     if (repeat := plan.repeat) is not None:
-        asked = (one for one in evidence if one.acted is not Acted.INERT and one.role is not Role.USED_STATE)
-        few = (one.role for one in asked if len(one.sights) < repeat)
-        return next(few, Stop(reason=StopReason.REPEATED, said=(repeat,)))
+        return _repeated_step(evidence, repeat)
     return _weighed_step(believe(evidence, known), plan, spent)
+
+
+def _repeated_step(evidence: Sequence[RoleEvidence], repeat: int) -> Role | Stop:
+    """Return the arm that ran too seldom; each folder of fresh-state is used again before the next one is made."""
+    asked = [one for one in evidence if one.acted is not Acted.INERT]
+    fresh, used = _of(asked, Role.FRESH_STATE), _of(asked, Role.USED_STATE)
+    if used in asked and len(used.sights) < len(fresh.sights):
+        return Role.USED_STATE
+    few = (one.role for one in asked if one is not used and len(one.sights) < repeat)
+    return next(few, Stop(reason=StopReason.REPEATED, said=(repeat,)))
 
 
 def _weighed_step(believed: Believed | None, plan: StopRule, spent: Spent) -> Role | Stop:

@@ -48,7 +48,7 @@ def attribute(settings: AttributeSettings, tools: Tools, keep: _Keep) -> Attribu
 class MinimalSet:
     """What a bisection found: the cases to run, how they are run and listed, and the red in question.
 
-    `runs` are those that it made of just these cases: the baseline's first ones.
+    `runs` are those that it made of just these cases: the baseline's first ones, which cost the arms nothing.
     """
 
     prober: Prober
@@ -75,8 +75,15 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
         self._cases: tuple[Case, ...] = ()
         self._selection: Selection | None = None
         wanted = None if found is None else found.signature
-        self._known = _ArmRuns(facts=tools.facts, settings=settings, arms=settings.arms, wanted=wanted)
-        self._known.runs.extend(() if found is None else found.runs)
+        handed = () if found is None else found.runs
+        self._known = _ArmRuns(
+            facts=tools.facts,
+            settings=settings,
+            arms=settings.arms,
+            wanted=wanted,
+            handed=len(handed),
+            runs=[*handed],
+        )
         self._plan = StopRule(
             confidence=settings.confidence,
             max_runs=settings.max_runs,
@@ -239,6 +246,7 @@ class _ArmRuns:
     wanted: Signature | None = None
     canaries: Mapping[Role, tuple[Acted, str]] = field(default_factory=dict)
     runs: list[Run] = field(default_factory=list)
+    handed: int = 0  # of the runs, the first ones: a search made them, and paid for them
     baseline_seconds: float = 0.0  # with all that belongs to its runs
 
     def of(self, role: Role) -> tuple[Run, ...]:
@@ -259,9 +267,10 @@ class _ArmRuns:
     def spent(self) -> Spent:
         seconds = {arm.role: [run.seconds for run in self.of(arm.role)] for arm in self.arms}
         of_role = {role: sum(each) / len(each) for role, each in seconds.items() if each}
+        own = self.runs[self.handed :]
         return Spent(
-            runs=len(self.runs),
-            seconds=sum(run.seconds for run in self.runs),
+            runs=len(own),
+            seconds=sum(run.seconds for run in own),
             of_role=of_role,
             baseline_seconds=self.baseline_seconds,
         )

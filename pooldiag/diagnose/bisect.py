@@ -19,7 +19,7 @@ from pooldiag.errors import BlockedError
 from pooldiag.model.arms import Acted, Isolation, Role
 from pooldiag.model.bisections import BisectReport, BisectStatus, Confirmation, Phase
 from pooldiag.model.events import Searching
-from pooldiag.model.readings import Reading, Sight, Signature
+from pooldiag.model.readings import Reading, Sight
 from pooldiag.model.reports import ArmResult, AttributeReport
 from pooldiag.model.settings import DEFAULT_CONFIDENCE, BisectSettings
 from pooldiag.rates import greens_until
@@ -169,27 +169,37 @@ class _Bisection(BisectionState):
         for result in _green_arms(self._attribution):
             if not self._has_time_for(Phase.CONFIRM):
                 return
-            self._confirm(result, prober, chosen.question.signature)
+            self._confirm(result, prober, chosen, places)
 
     def _take(self, report: AttributeReport) -> None:
         self._attribution = report
         self._save()
 
-    def _confirm(self, result: ArmResult, prober: Prober, wanted: Signature) -> None:
+    def _confirm(self, result: ArmResult, prober: Prober, chosen: Chosen, places: Places) -> None:
         run = prober.under(result.arm)
         known = frozenset(found for whole in self._record.whole for found in whole.reading.signatures)
-        signature = as_seen(wanted, known)
+        signature = as_seen(chosen.question.signature, known)
         seen = sight(run.outcome, run.reading, signature=signature, known=known)
-        needed = self._more_greens() if seen is Sight.GREEN else None
+        needed = self._more_greens(prober, chosen, places) if seen is Sight.GREEN else None
         confirmation = Confirmation(arm=result.arm, run=run, sight=seen, greens_needed=needed)
         self._confirmations = (*self._confirmations, confirmation)
         self._save()
 
-    def _more_greens(self) -> int:
-        """Return how many greens an arm needs beside one, at the rate of the minimal set as it is."""
+    def _more_greens(self, prober: Prober, chosen: Chosen, places: Places) -> int:
+        """Return how many greens an arm needs beside one, at the rate of the runs that could be red.
+
+        Those of the minimal set as it is, and where runs disagree those of the search that held it and more: the few
+        of the minimal set may all have been red.
+        """
         arms = () if self._attribution is None else self._attribution.arms
         rate = next((arm.rate for arm in arms if arm.arm.role is Role.BASELINE), None)
-        return 0 if rate is None else greens_until(rate.red / rate.runs, 1 - DEFAULT_CONFIDENCE) - 1
+        red, runs = (0, 0) if rate is None else (rate.red, rate.runs)
+        if self._reduction is not None and self._reduction.noisy:
+            larger = (*self._record.made_with(places[:-1]), *self._record.whole)
+            looks = [prober.answer(run, chosen.question) for run in larger]
+            red += looks.count(Reading.RED)
+            runs += looks.count(Reading.RED) + looks.count(Reading.GREEN)
+        return greens_until(red / runs, 1 - DEFAULT_CONFIDENCE) - 1 if red else 0
 
 
 def _green_arms(report: AttributeReport | None) -> Iterator[ArmResult]:

@@ -34,7 +34,7 @@ from pooldiag.model.reports import ArmResult, NextCommand
 from pooldiag.model.runs import Ending, RunRequest
 from pooldiag.model.settings import AttributeSettings, BisectSettings, OrdersSettings
 
-_TRIES = 45  # of a line that shows its red at times only; chosen: one that is red in 10 % is missed once in 115 times
+TRIES = 45  # of a line that shows its red at times only; chosen: one that is red in 10 % is missed once in 115 times
 _MORE = 3  # times the runs that did not suffice; chosen: twice would add no more than was too little before
 _STATE = "@STATE@"  # stands for the folder until the line is whole: no shell quotes it
 _GREEN_UNDER = {Role.BASELINE: "green as it is", Role.ISOLATE: "green alone"}
@@ -103,7 +103,8 @@ def next_command(
     alone = any(one.role is Role.ISOLATE and one.shows is Shows.GONE for one in attribution.seen)
     if alone and cases > 1 and settings.bisect_alike is not None:
         return NextCommand(line=settings.bisect_alike.having(), purpose="which case leaves it")
-    return _green_line(settings, tools, results)
+    hidden = any(one.role is Role.BASELINE for one in attribution.seen)  # the line that is green is the one as it is
+    return None if hidden else _green_line(settings, tools, results)
 
 
 def _green_line(settings: AttributeSettings, tools: Tools, results: tuple[ArmResult, ...]) -> NextCommand | None:
@@ -193,7 +194,7 @@ class CheckedLines:
 
     def red(self, selection: Selection, *, noisy: bool) -> CheckedCommand | None:
         """Return the line that shows the red, once it has shown it; tried again only where runs disagree."""
-        for number in range(1, (_TRIES if noisy else 1) + 1):
+        for number in range(1, (TRIES if noisy else 1) + 1):
             outcome = self._typed(selection)
             if _is_red(outcome, self.signature):
                 return self._checked(selection, outcome, number)

@@ -77,6 +77,11 @@ class ProbeRecord:
         """How many cases the runs probed selected, all together."""
         return sum(one.cases for one in self.probed)
 
+    def made_with(self, places: Places) -> tuple[Run, ...]:
+        """Return the runs of a victim that had all of these cases before it, and others."""
+        held = ((ran, runs) for ran, runs in self.made.items() if set(places) < set(ran))
+        return tuple(run for _, runs in held for run in runs)
+
     def name_phase(self, places: Places, phase: Phase) -> None:
         """Say what a run was for, which a search tells afterwards."""
         self.phase = phase

@@ -19,7 +19,7 @@ from pooldiag.model.readings import Reading
 from pooldiag.rates import entropy, log_mixture, mixture, normalised
 from pooldiag.reduce.probe import Bench, Counts, Positions, bits_of
 
-FLAKE_PRIOR = 0.24
+FLAKE_PRIOR = 0.28
 """The prior of a flake: a victim that is red now and then whatever ran.
 
 Set so that confidence holds against every flake that is red in 30 to 90 % of runs, and not only on average over
@@ -27,12 +27,13 @@ targets: `scripts/calibrate_bisect` measures it. It cannot be had for nothing: a
 which case it is and of its not being a flake.
 """
 _OFTEN = 0.3
-_SELDOM = 4
+_SELDOM = 8
 """Flakes that are red less often than that count less, with this power of their rate.
 
 They are seen less often in an order that runs twice; and to tell a fault that shows in half of the runs from a flake at
-any rate takes about 6 runs more. Chosen with `FLAKE_PRIOR`: 41 runs on average there.
+any rate takes about 6 runs more. Chosen with `FLAKE_PRIOR`: 44 runs on average there, with the lines.
 """
+_SEEN_TO_DISAGREE = 1.25  # how much more a flake weighs once a selection disagreed with itself; chosen with the others
 # Chosen, as are the shares below; what they cost and how often they are right was measured with `FLAKE_PRIOR`.
 CATCH_ALL_PRIOR = 0.05
 TOGETHER_PRIOR = 0.05
@@ -75,7 +76,8 @@ def _weighed(length: int, runs: _Runs) -> Belief:
     greens = _greens_with(length, runs)
     logs = _log_singles(length, runs, greens)
     catch_all = math.log(CATCH_ALL_PRIOR) + sum(log_mixture(_FREE, counts.red, counts.green) for _, counts in runs)
-    weights = normalised([*logs, _log_flake(runs), catch_all, _log_together(runs)])
+    flake = _log_flake(runs) + math.log(_SEEN_TO_DISAGREE)
+    weights = normalised([*logs, flake, catch_all, _log_together(runs)])
     singles, mass = weights[:-3], sum(weights[:-3])
     red = sum(counts.red for _, counts in runs)
     means = ((1 + red) / (2 + red + green) for green in greens)  # of the rate after so many runs, from a flat prior
@@ -94,18 +96,20 @@ def set_confidence(
     """
     runs = (*_runs(bench), *_as_runs(supposed))
     held = [bits_of(one) for one in sets]
-    hits = misses = strays = 0
+    hits = misses = 0
+    strays: list[tuple[int, int]] = []  # of each selection that holds none of them
     for bits, counts in runs:
         hit, miss = (counts.red, counts.green) if wanted is Reading.RED else (counts.green, counts.red)
         if any(one & ~bits == 0 for one in held):
             hits, misses = hits + hit, misses + miss
         else:
-            strays += hit
+            strays.append((hit, miss))
     single = [len(one) for one in sets] == [1]
     prior = 1 - FLAKE_PRIOR - CATCH_ALL_PRIOR - TOGETHER_PRIOR - SET_PRIOR if single else SET_PRIOR
     places = sum(math.log(math.comb(bench.length + _SHORT, len(one))) for one in sets)
-    further = math.log(bench.length) + strays * math.log(2) if strays else 0.0
-    log = math.log(prior) - places - further + log_fault(hits, misses)
+    log = math.log(prior) - places + log_fault(hits, misses)
+    if any(hit for hit, _ in strays):
+        log += _log_able(strays) - math.log(bench.length)
     others = [_log_flake(runs)]
     if wanted is Reading.RED and not single:
         one_case = _log_singles(bench.length, runs, _greens_with(bench.length, runs))
@@ -184,7 +188,11 @@ def _log_flake(runs: _Runs) -> float:
 
 def _log_together(runs: _Runs) -> float:
     """Say how probable the runs are if several cases act together: few selections hold them all, at one rate."""
-    able = [counts for _, counts in runs if counts.red]
-    red, green = sum(counts.red for counts in able), sum(counts.green for counts in able)
-    kinds = len(able) * math.log(_ABLE) + (len(runs) - len(able)) * math.log(1 - _ABLE)
-    return math.log(TOGETHER_PRIOR) + kinds + log_mixture(_FAULT, red, green)
+    return math.log(TOGETHER_PRIOR) + _log_able([(counts.red, counts.green) for _, counts in runs])
+
+
+def _log_able(selections: Sequence[tuple[int, int]]) -> float:
+    """Say how probable the runs of selections are if those that were red, and no others, can be, at one rate."""
+    able = [(red, green) for red, green in selections if red]
+    kinds = len(able) * math.log(_ABLE) + (len(selections) - len(able)) * math.log(1 - _ABLE)
+    return kinds + log_mixture(_FAULT, sum(red for red, _ in able), sum(green for _, green in able))

@@ -382,9 +382,11 @@ def test_repeat_runs_every_arm_so_often_whatever_it_shows() -> None:
     for letters in (MOST, CARRIED, {**MOST, "baseline": "G"}):
         found = diagnosed(Given(plan=StopRule(repeat=3)), **letters)
         assert {role: found.runs_of(role) for role in set(found.asked)} == dict.fromkeys(
-            {Role.BASELINE, *PATTERN_ROLES} - {Role.PAD}, 3
+            {Role.BASELINE, *PATTERN_ROLES, Role.USED_STATE} - {Role.PAD}, 3
         )
         assert found.attribution.rule == "every arm ran 3 times"
+        uses = [role for role in found.asked if role in {Role.FRESH_STATE, Role.USED_STATE}]
+        assert uses == [Role.FRESH_STATE, Role.USED_STATE] * 3
 
 
 def test_repeat_runs_no_arm_that_is_inert() -> None:

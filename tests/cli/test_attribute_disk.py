@@ -199,7 +199,7 @@ def test_output_without_end_is_a_hang_of_its_case_and_stays_within_the_cap(zoo: 
     assert (cases["selected"], cases["started"], cases["passed"], cases["failed"]) == (3, 2, 1, 1)
     assert arm(report, "isolate")["red"] == 1
     streams = flooded(tmp_path.glob(".pooldiag/*/*/stdout"))
-    assert len(streams) == 2
+    assert len(streams) == len(report["runs"]) > 2
     assert all(on_disk <= CAP + 2 * MIB for on_disk in streams)
 
 

@@ -78,7 +78,7 @@ def test_the_terminal_says_the_census_and_the_identical_bytes(blind: Path, check
     assert said.code == 1
     assert "n=1024 nan=1024 inf=0 zero=0" in said.out
     assert "0x7fff0000" in said.out
-    assert "bypass, per-case, poison-n, quarantine, isolate (identical bytes)" in said.out
+    assert "bypass, per-case, poison-n, quarantine, guard, isolate (identical bytes)" in said.out
 
 
 @pytest.mark.parametrize("words", [SEED_7, (), ("--order=name",)])

@@ -38,7 +38,8 @@ def test_a_cache_of_an_earlier_run_is_seen_by_all_but_those_with_fresh_state(zoo
 def test_the_line_that_shows_it_green_makes_its_folders_and_can_be_typed_again(zoo: Path, tmp_path: Path) -> None:
     changes = homes(tmp_path)
     shell(str(zoo / "kernel_cache"), cwd=tmp_path, **changes)
-    report = diagnose("--repeat=1", zoo / "kernel_cache", cwd=tmp_path, **changes)
+    report = diagnose("--repeat=4", zoo / "kernel_cache", cwd=tmp_path, **changes)
+    assert report["answer"] == "outside-state"
     assert report["next_purpose"] == "green under fresh-state"
     for _ in range(2):
         assert shell(report["next"], cwd=tmp_path, **changes).returncode == 0

@@ -236,7 +236,7 @@ def test_the_configuration_names_targets_and_a_flag_wins(blind: Path, tmp_path: 
     )
     (tmp_path / "below").mkdir()
     report = diagnose("forward", cwd=tmp_path / "below")
-    assert report["mechanism"] == "cross-device-reuse"
+    assert report["answer"] == "carried-by-pool"
     assert {entry["runs"] for entry in report["arms"]} == {2}
     assert report["lock"] is None
     assert diagnose("--order=file", "--repeat=1", "forward", cwd=tmp_path)["status"] == "green"

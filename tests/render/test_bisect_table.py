@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from pooldiag.model.arms import Role
 from pooldiag.model.attributions import Status
-from pooldiag.model.bisections import BisectReport, BisectStatus, Found, NamedBy, Phase
-from pooldiag.model.readings import Sight
+from pooldiag.model.bisections import BisectReport, BisectStatus, BothEnds, Found, NamedBy, Phase, Probed
+from pooldiag.model.readings import Reading, Sight
+from pooldiag.rates import rate_of
 from pooldiag.render import Page, render
 from pooldiag.render.reports.bisect import phase
 from tests.render.attribute_samples import NAMES, SAMPLES, changed, green
@@ -74,6 +75,32 @@ def test_what_was_spent_has_its_denominators() -> None:
     assert "21 for the search, 6 for the arms, 3 of the whole order, in 1.27 s" in text
     assert "141 cases run, 10.8 times the 13 of the order; 8/21 runs recalled; 3 runs beside it not needed" in text
     assert "runs by purpose: 3 baseline, 1 search, 1 confirmation, 2 prefix" in plain("bisect-found", 140)
+
+
+def test_runs_of_the_search_that_the_arms_took_over_are_counted_once() -> None:
+    report = BISECTIONS["bisect-cleaners"]
+    assert report.attribution is not None
+    (run, *_), *_ = (arm.runs for arm in report.attribution.arms)
+    probed = (*report.probed, Probed(run=run.id, phase=Phase.SEARCH, cases=2, reading=Reading.RED))
+    handed = replace(report, found=replace(report.found, noisy=True), probed=probed)
+    assert "21 for the search, 5 for the arms, 3 of the whole order," in in_one_line(shown(handed))
+
+
+def test_a_headline_says_how_often_a_red_shows_that_comes_and_goes() -> None:
+    report = BISECTIONS["bisect-found"]
+    noisy = replace(report.found, noisy=True)
+    proof = BothEnds(red=tried(POLLUTER, red=3, green=26), green=(tried(green=1),))
+    of_search = replace(report, found=replace(noisy, set_proof=proof), attribution=None)
+    assert "Found: " in plain("bisect-found", 80)
+    assert "runs of that" not in plain("bisect-found", 80)
+    assert re.search(r"Found: .*, red in 3 of 29 runs of that\n", shown(of_search, 1000))
+    assert report.attribution is not None
+    first, *others = report.attribution.arms
+    arms = (replace(first, rate=rate_of(4, 31)), *others)
+    with_arms = replace(of_search, attribution=changed(report.attribution, arms=arms))
+    assert re.search(r"Found: .*, red in 4 of 31 runs of that\n", shown(with_arms, 1000))
+    void = replace(of_search, found=replace(noisy, set_proof=replace(proof, red=tried(POLLUTER, void=2))))
+    assert "runs of that" not in shown(void, 1000)
 
 
 def test_confidence_is_printed_where_runs_disagreed_and_never_rounded_up() -> None:

@@ -26,7 +26,7 @@ from pooldiag.render.blocks import (
     facts,
     items,
 )
-from pooldiag.render.facts import runs_of
+from pooldiag.render.facts import baseline_of, runs_of
 from pooldiag.render.reports import attribute
 from pooldiag.render.reports._arm_words import known
 
@@ -131,7 +131,7 @@ def _answer(report: BisectReport) -> Answer:
         case BisectStatus.GREEN:
             return _green(report)
         case BisectStatus.FOUND:
-            title = f"Found: {_red(report)}, {_prefix(report.found)}, {_cause(report.found)}"
+            title = f"Found: {_red(report)}, {_prefix(report.found)}, {_cause(report.found)}{_now_and_then(report)}"
             return Answer(tone=Tone.RED, title=title, lines=(*_attributed(report), *_doubt(report)))
         case BisectStatus.UNRESOLVED:
             return _unresolved(report)
@@ -176,6 +176,18 @@ def _cause(found: Found) -> str:
     if found.red_alone:
         return f"red alone, green {_after('state-setter', found.setters)}" if found.setters else "red alone"
     return _after("polluter", found.polluters) if found.polluters else "no polluter found"
+
+
+def _now_and_then(report: BisectReport) -> str:
+    """Say how often the red shows where runs disagree: in how many runs of the minimal set as it is."""
+    if not report.found.noisy:
+        return ""
+    baseline = None if report.attribution is None else baseline_of(report.attribution)
+    if baseline is not None and baseline.rate is not None:  # the runs of the search are the first of these
+        return f", red in {baseline.rate.red} of {count(baseline.rate.runs, 'run')} of that"
+    tried = None if report.found.set_proof is None else report.found.set_proof.red
+    clear = 0 if tried is None else tried.red + tried.green
+    return f", red in {tried.red} of {count(clear, 'run')} of that" if tried is not None and clear else ""
 
 
 def _after(noun: str, names: tuple[str, ...]) -> str:
@@ -270,7 +282,10 @@ def _smallest(found: Found) -> str | None:
 
 
 def _runs(report: BisectReport) -> str:
-    arms = 0 if report.attribution is None else len(runs_of(report.attribution))
+    # Where runs disagree, some of the search are the first of the arms' baseline.
+    of_the_search = {one.run for one in report.probed} if report.found.noisy else set()
+    of_arms = () if report.attribution is None else runs_of(report.attribution)
+    arms = sum(run.id not in of_the_search for run in of_arms)
     spent_on = ((arms, "for the arms"), (len(report.confirmations), "of the whole order"))
     more = "".join(f", {runs} {purpose}" for runs, purpose in spent_on if runs)
     return f"{report.runs} for the search{more}{',' if more else ''}"

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from pooldiag.attribution.answers import ALL_ANSWERS
 from pooldiag.attribution.mechanisms import MECHANISMS
+from pooldiag.attribution.witnesses import WITNESSES
 from pooldiag.config.file import parse_config, parse_pyproject
 from pooldiag.model.arms import Role
 from tests.cli.command import environment
@@ -166,6 +168,19 @@ def test_the_pages_name_every_role_and_every_mechanism() -> None:
         assert f"`{mechanism.id}`" in verdicts
     for role in Role:
         assert f"| `{role}` |" in arms
+    for answer in ALL_ANSWERS:
+        assert f"`{answer.id}`" in verdicts
+
+
+def test_the_page_of_the_verdicts_says_of_each_witness_what_it_speaks_for() -> None:
+    verdicts = (ROOT / "docs" / "verdicts.md").read_text()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in verdicts.splitlines()]
+    found = {row[0]: row[1:] for row in rows if len(row) == 6}
+    for rule in WITNESSES:
+        kind, _, speaks_for, speaks_against, source = found[f"`{rule.id}`"]
+        assert (kind, source) == (rule.kind, rule.source)
+        assert [name.strip("`") for name in speaks_for.split(", ")] == [*(rule.speaks_for or ("-",))]
+        assert [name.strip("`") for name in speaks_against.split(", ")] == [*(rule.speaks_against or ("-",))]
 
 
 @cache

@@ -46,13 +46,13 @@ LIKELY = 0.97  # of each arm of an open pattern: it establishes nothing
 _WORTH_ASKING = 0.05  # an arm that changes what is left only by a chance smaller than that tells nothing
 _LEAST_GREENS = 2  # one may be chance, whatever is believed beforehand
 
-ASKED_FIRST = (
+ASKED_FIRST: tuple[Role, ...] = (
     *(Role.BYPASS, Role.ISOLATE, Role.SERIAL, Role.POISON_N, Role.PLACEBO, Role.POISON_0, Role.QUARANTINE),
     *(Role.FRESH_STATE, Role.EXACT, Role.PER_CASE, Role.GUARD, Role.PAD),
 )
 """The order of the first runs: what most answers need comes first."""
 
-PATTERN_ROLES = tuple(role for role in ASKED_FIRST if role is not Role.GUARD)
+PATTERN_ROLES: tuple[Role, ...] = tuple(role for role in ASKED_FIRST if role is not Role.GUARD)
 """What a pattern is about. A guard shows a new red or nothing, and used-state belongs to fresh-state."""
 
 _GUARDED = frozenset({"access-past-end", "class-slack", "use-after-release"})

@@ -48,7 +48,7 @@ def targets_of(fault: FaultVariant, random: Random, *, rate: float) -> Simulated
     """Draw a target with this fault: what may show either is drawn, and its arms have properties that allow it."""
     pattern = {role: random.choice(fault.allows(role)) for role in PATTERN_ROLES}
     pattern[Role.PLACEBO] = Shows.THERE if fault.placebo else Shows.GONE
-    properties = {} if not fault.plain_fills else dict(PLAIN)
+    properties: dict[Role, tuple[ArmProperty, ...]] = dict(PLAIN) if fault.plain_fills else {}
     if not fault.apart:
         properties[Role.BYPASS] = (ArmProperty(name="addresses", value="returned"),)
     return Simulated(

@@ -34,6 +34,9 @@ _DEVICES = {
     "device": re.compile(r"\b(?:gpu|cuda|hip|device|metal|vulkan|sycl|xpu)\b", re.IGNORECASE),
 }
 
+_CANONICAL = frozenset({"uniform-nan", "nvidia-nan"})
+"""Rules of the census: one pattern everywhere, and it is that of NVIDIA's arithmetic."""
+
 _POOLED = (
     *("cross-device-reuse", "stale-read", "stale-read-in-case", "stream-race", "class-slack"),
     *("two-owners", "use-after-release"),
@@ -163,14 +166,14 @@ def _exact_green(scene: Scene) -> str | None:
 
 def _canonical_nan(scene: Scene) -> str | None:
     """Return that every NaN of the outputs has the one pattern that arithmetic makes: none was read as it lay there."""
-    found = [
+    found = {
         finding.rule
         for run in scene.seen(Role.BASELINE, Sight.SAME_RED)
         for output in run.outcome.outputs
         if output.census is not None
         for finding in output.census.findings
-    ]
-    return "every NaN has the one pattern that arithmetic makes" if "canonical-nan" in found else None
+    }
+    return "every NaN has the one pattern that arithmetic makes" if found >= _CANONICAL else None
 
 
 _FACT, _HINT = WitnessKind.FACT, WitnessKind.HINT

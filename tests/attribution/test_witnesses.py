@@ -64,9 +64,9 @@ def crash_in(role: Role, case: str | None = "victim", signal: str = "SIGSEGV") -
     return arm_result(role, (Sight.NEW_RED,), signatures=(found,))
 
 
-def with_finding(rule: str) -> Outcome:
-    found = Finding(rule=rule, text="one pattern", confidence="high")
-    return ended(outputs=(OutputFile(path="out.bin", census=replace(census(), findings=(found,))),))
+def with_findings(*rules: str) -> Outcome:
+    found = tuple(Finding(rule=rule, text="one pattern", confidence="high") for rule in rules)
+    return ended(outputs=(OutputFile(path="out.bin", census=replace(census(), findings=found)),))
 
 
 STEADY = Scene(signature=FAILED, results=(arm_result(Role.BASELINE, (Sight.SAME_RED,) * 30),))
@@ -147,7 +147,10 @@ SCENES: Mapping[str, tuple[Sequence[Scene], Sequence[Scene]]] = {
             scene(others=[arm_result(Role.BYPASS, (Sight.GREEN,))]),
         ],
     ),
-    "canonical-nan": ([scene(with_finding("canonical-nan"))], [scene(with_finding("all-equal")), scene()]),
+    "canonical-nan": (
+        [scene(with_findings("uniform-nan", "nvidia-nan"))],
+        [scene(with_findings("uniform-nan")), scene(with_findings("nvidia-nan")), scene()],
+    ),
 }
 """For each witness scenes that have it, and scenes that have not."""
 

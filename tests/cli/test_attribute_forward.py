@@ -59,6 +59,7 @@ def test_the_silent_direction_has_its_census_and_the_green_arms_have_the_same_by
     baseline = arm(report, "baseline")
     assert (baseline["cases"]["passed"], baseline["cases"]["selected"]) == (12, 13)
     assert sum(baseline["assertions"].values()) == 4639
+    assert "canonical-nan" in {entry["id"] for entry in report["witnesses"]}
     video, audio = sorted(baseline["outputs"], key=lambda census: -census["n"])
     assert (video["path"], video["n"], video["nan"], video["inf"], video["zero"]) == ("video.bin", 1024, 1024, 0, 0)
     assert video["nan_patterns"] == [{"bits": "0x7fff0000", "count": 1024}]

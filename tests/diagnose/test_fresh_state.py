@@ -52,17 +52,21 @@ def test_each_run_with_fresh_state_begins_with_empty_folders_and_used_state_in_t
     assert len(set(fresh)) == len(fresh)
 
 
-def test_a_fixed_number_of_runs_has_no_second_uses_which_would_all_be_of_one_folder() -> None:
+def test_a_fixed_number_of_runs_uses_each_folder_again_before_the_next_one_is_made() -> None:
     report = attribute_in(World(cached(kept={"/nobody"})), arms=ARMS, repeat=3)
     assert readings(report, Role.FRESH_STATE) == [Reading.GREEN] * 3
-    assert readings(report, Role.USED_STATE) == []
-    assert report.attribution.answer is None
+    assert readings(report, Role.USED_STATE) == [Reading.RED] * 3
+    order = [run.arm.role for run in sorted(report.runs_shown(), key=lambda run: run.id)]
+    assert [role for role in order if role in {Role.FRESH_STATE, Role.USED_STATE}] == [
+        Role.FRESH_STATE,
+        Role.USED_STATE,
+    ] * 3
 
 
 def test_the_folders_of_an_earlier_run_are_given_back_and_only_those_of_the_last_are_there() -> None:
     world = World(cached())
     attribute_in(world, arms=ARMS, repeat=2)
-    assert world.made == {EVIDENCE / "04-fresh-state/state/home", EVIDENCE / "04-fresh-state/state/home/.cache"}
+    assert world.made == {EVIDENCE / "05-fresh-state/state/home", EVIDENCE / "05-fresh-state/state/home/.cache"}
 
 
 def test_these_arms_act_whatever_the_target_reads() -> None:

@@ -22,7 +22,7 @@ FLAKES = [
     (0.3, 0.95),
     (0.4, 0.95),
     (0.7, 0.95),
-    (0.2, 0.99),
+    (0.3, 0.99),
 ]  # how often red, and what is asked for
 
 

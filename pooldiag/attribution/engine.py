@@ -358,8 +358,8 @@ def _pad_of_finding(believed: Believed, plan: StopRule) -> Role | None:
 
 def _telling_step(believed: Believed, plan: StopRule, spent: Spent) -> Role | Stop:
     """Return the run that tells most about the answer, once every arm that would tell was asked."""
-    if believed.answer is not None:
-        rule, part = believed.answer
+    if (answer := believed.answer) is not None:
+        rule, part = answer
         sure = believed.posterior.probability(part)
         narrowing = {role: believed.pattern[role] for role in rule.narrowed_by if role in believed.pattern}
         if few := [role for role, shows in {**narrowing, **part}.items() if believed.too_few(role, shows)]:

@@ -8,7 +8,7 @@ from pooldiag.model.runs import Environment
 from pooldiag.profiles import NO_PROFILE, PROFILES, arms_of
 from pooldiag.profiles.state_folders import size_bytes, state_folders
 
-FOLDER = "/work/.pooldiag/20261129T204019Z-attribute-test_x/07-fresh-state/state"
+FOLDER = "/home/somebody/.pooldiag/20261129T204019Z-attribute-test_x/07-fresh-state/state"
 
 
 def environment_of(role: Role, *others: Arm) -> Environment:

@@ -32,7 +32,7 @@ OPTIONS = (
     *flags.SWITCHES,
     *panel(ARMS, "no_arms"),
     *panel(SEARCH, "search_confidence", "budget", "search_runs", "search_repeat"),
-    *panel(SEARCH, "all", "jobs", "resume", "resume_from"),
+    *panel(SEARCH, "all", "no_prefix", "jobs", "resume", "resume_from"),
     *flags.ALL_RUNS,
 )
 
@@ -86,6 +86,7 @@ def decide_bisect(given: Invocation) -> "tuple[BisectSettings, Decided]":
         wanted=wanted,
         repeat=said.search_repeat or BASELINE_RUNS,
         every_set=said.all,
+        prefix=not said.no_prefix,
         arms=not said.no_arms,
         confidence=said.search_confidence or DEFAULT_CONFIDENCE,
         max_runs=said.search_runs or DEFAULT_MAX_PROBES,
@@ -207,7 +208,8 @@ def _plan(settings: "BisectSettings") -> Iterator[str]:
         yield f"goes on    {settings.resume}"
     yield ""
     found = "every independent set of polluters" if settings.every_set else "the polluters in it"
-    yield f"First the red; then the shortest red prefix, and {found}; {settings.max_runs} runs at most."
+    prefix = "the shortest red prefix, and " if settings.prefix else ""
+    yield f"First the red; then {prefix}{found}; {settings.max_runs} runs at most."
     yield "With m cases before the victim, one polluter and no chance: ceil(log2 m) + 8 runs at most, proofs included."
     if settings.arms:
         yield "On the cases that are left:"

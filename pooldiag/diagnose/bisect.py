@@ -87,7 +87,9 @@ class _Bisection(BisectionState):
         """Return how far a search may go from here, which counts what it recalls as runs."""
         settings, spent = self._settings, len(self._record.probed) - recalled
         limits = SearchLimits(max_runs=max(1, settings.max_runs - spent), spent=self._is_late)
-        return SearchPlan(confidence=settings.confidence, every_set=settings.every_set, limits=limits)
+        return SearchPlan(
+            confidence=settings.confidence, every_set=settings.every_set, prefix=settings.prefix, limits=limits
+        )
 
     def _watch(self, progress: SearchStep) -> None:
         """Take notice of a step of the search; the run that it made was written down before."""

@@ -168,6 +168,7 @@ class BisectionState(Diagnosis[BisectReport]):
             signature=followed,
             position=None if chosen.anywhere else chosen.place + 1,
             prefix=reduction.prefix,
+            prefix_sought=self._settings.prefix,
             smallest=reduction.cleaning is None and not reduction.noisy,
             polluters=suite.names(reduction.polluters),
             sets=tuple(suite.names(one) for one in reduction.sets),

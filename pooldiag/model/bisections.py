@@ -96,6 +96,7 @@ class Found:
     """What the search knows of the victim's red. Names are in running order."""
 
     prefix: int | None = None  # k: the first k cases, then the victim, are red, the first k-1 green, both run
+    prefix_sought: bool = True  # False: no run was to be made for it
     smallest: bool = True  # no smaller prefix is red, as far as anything was seen that speaks for it
     victim: str | None = None
     named_by: NamedBy | None = None  # how the victim became known

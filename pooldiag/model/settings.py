@@ -108,7 +108,8 @@ class BisectSettings:
     `orders` with the options that it takes, too.
     `sequence` are names of cases in a wanted running order, the victim last; empty: the order of `common`.
     `wanted` is the red of an earlier report: it is looked for, and no other. `arms` is False without the arms on
-    the reproducer. After `repeat` greens the whole order is taken for green.
+    the reproducer, `prefix` where no run is to be made for the prefix. After `repeat` greens the whole order is taken
+    for green.
     """
 
     invocation: CommandLine = CommandLine(command="bisect", options=(), target=())
@@ -119,6 +120,7 @@ class BisectSettings:
     wanted: Signature | None = None
     repeat: int = BASELINE_RUNS
     every_set: bool = False
+    prefix: bool = True
     arms: bool = True
     confidence: float
     max_runs: int = DEFAULT_MAX_PROBES

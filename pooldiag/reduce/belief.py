@@ -39,8 +39,7 @@ TOGETHER_PRIOR = 0.05
 SET_PRIOR = 0.10
 """The prior of more than one polluter; what is left is for a single one."""
 
-_Run = tuple[int, Counts]  # a selection as bits, and how often it read which way
-_Runs = tuple[_Run, ...]
+_Runs = tuple[tuple[int, Counts], ...]  # selections as bits, and how often they read which way
 _FAULT = mixture(always=0.5, at_any_rate=0.5)  # half of the faults show in nearly every run, half at any rate
 _FREE = mixture(always=0.25, at_any_rate=0.5, never=0.25)  # of one selection: the catch-all may be steady, too
 _SHORT = 20  # cases more to choose from than there are: in a short suite a flake is soon laid to some case
@@ -92,7 +91,7 @@ def set_confidence(bench: Bench, sets: Sequence[Positions], wanted: Reading = Re
     runs = _runs(bench)
     held = [bits_of(one) for one in sets]
     hits = misses = 0
-    strays: list[_Run] = []  # those that hold none of them
+    strays: list[tuple[int, Counts]] = []  # those that hold none of them
     for bits, counts in runs:
         hit, miss = (counts.red, counts.green) if wanted is Reading.RED else (counts.green, counts.red)
         if any(one & ~bits == 0 for one in held):
@@ -102,7 +101,7 @@ def set_confidence(bench: Bench, sets: Sequence[Positions], wanted: Reading = Re
     single = [len(one) for one in sets] == [1]
     prior = 1 - FLAKE_PRIOR - CATCH_ALL_PRIOR - TOGETHER_PRIOR - SET_PRIOR if single else SET_PRIOR
     places = sum(math.log(math.comb(bench.length + _SHORT, len(one))) for one in sets)
-    log = math.log(prior) - places + _log_shown(bench.length, hits, misses, strays)
+    log = math.log(prior) - places + _log_shown(bench.length, hits, misses, tuple(strays))
     others = [_log_flake(runs)]
     if wanted is Reading.RED and not single:
         one_case = _log_singles(bench.length, runs, _greens_with(bench.length, runs))
@@ -110,7 +109,7 @@ def set_confidence(bench: Bench, sets: Sequence[Positions], wanted: Reading = Re
     return normalised([log, *others])[0]
 
 
-def _log_shown(length: int, hits: int, misses: int, strays: Sequence[_Run]) -> float:
+def _log_shown(length: int, hits: int, misses: int, strays: _Runs) -> float:
     """Say how probable the runs are if some sets do it: those that hold one, and the strays, which hold none.
 
     What a stray shows is done by one further case at an unknown place, or by something else at rates of its own.
@@ -156,7 +155,7 @@ def _log_singles(length: int, runs: _Runs, greens: Sequence[int]) -> list[float]
     return [marginal[green] if possible >> one & 1 else -math.inf for one, green in enumerate(greens)]
 
 
-def _in_every_red(length: int, runs: Sequence[_Run]) -> int:
+def _in_every_red(length: int, runs: _Runs) -> int:
     """Return the cases, as bits, that every selection held which was red."""
     possible = (1 << length) - 1
     for bits, counts in runs:
@@ -164,7 +163,7 @@ def _in_every_red(length: int, runs: Sequence[_Run]) -> int:
     return possible
 
 
-def _greens_with(length: int, runs: Sequence[_Run]) -> list[int]:
+def _greens_with(length: int, runs: _Runs) -> list[int]:
     """Count for each case the green runs that held it."""
     steps = [0] * (length + 1)
     for bits, counts in runs:

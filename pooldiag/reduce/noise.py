@@ -43,9 +43,10 @@ def is_steady(bench: Bench, disagreement: DisagreementError) -> bool:
     return True
 
 
-def unsteady_polluter(bench: Bench, confidence: float) -> tuple[int, float] | None:
+def unsteady_polluter(bench: Bench, confidence: float, *, prefix: bool) -> tuple[int, float] | None:
     """Return the one polluter and its posterior, proven by a red run of it and the victim alone.
 
+    Runs that prove it prove the `prefix`, too, where that is wanted.
     None when the victim is red alone, or no single case explains the runs. Raises BudgetSpentError when the budget
     ends it. The whole order must have been red once.
     """
@@ -64,7 +65,7 @@ def unsteady_polluter(bench: Bench, confidence: float) -> tuple[int, float] | No
         if belief.flake + belief.other >= max(confidence, HARDLY_ONE):
             return None
         telling = bench.everything if dry == _DRY else most_telling(belief)
-        asked = _proving_run(bench, best, belief.rate, confidence) if proven else telling
+        asked = _proving_run(bench, best, belief.rate, confidence, prefix=prefix) if proven else telling
         reading = bench.clear_again(asked)
         dry = 0 if reading is Reading.RED or asked == bench.everything else dry + 1
         greens = 0 if reading is Reading.RED else greens + 1
@@ -105,10 +106,13 @@ def most_telling(belief: Belief) -> Positions:
     return tuple(range(start, stop))
 
 
-def _proving_run(bench: Bench, best: int, rate: float, confidence: float) -> Positions:
+def _proving_run(bench: Bench, best: int, rate: float, confidence: float, *, prefix: bool) -> Positions:
     """Return the run that tells the polluter from a flake best; those that prove the prefix come first."""
     longer, shorter = tuple(range(best + 1)), tuple(range(best))
-    if _with_it_tells_more(bench, best, rate):
+    with_it = _with_it_tells_more(bench, best, rate)
+    if not prefix:
+        return (best,) if with_it else ()
+    if with_it:
         shown = bench.counts(longer)
         return (best,) if shown.red or shown.green >= repeats_needed(rate, SURELY, 1) else longer
     if bench.counts(shorter).green < earlier_greens(rate, confidence):

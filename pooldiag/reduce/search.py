@@ -49,7 +49,7 @@ _RUNS_FOR_A_RATE = 100  # a rate under 3 % is given up as too seldom
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPlan:
-    """How far a reduction goes.
+    """How far a reduction goes: to every set of polluters, and to the prefix.
 
     `most_greens`: how many greens of the whole order it takes to believe that it is green. 1 unless a red was seen.
     `trust` is what to begin with: nothing where runs are known to disagree.
@@ -58,6 +58,7 @@ class SearchPlan:
     confidence: float = DEFAULT_CONFIDENCE
     most_greens: int = 1
     every_set: bool = False
+    prefix: bool = True
     trust: Trust = Trust.CONCLUSIONS
     limits: SearchLimits = SearchLimits()
 
@@ -182,6 +183,8 @@ class _OrderSearch:
         return True
 
     def _prefix(self, found: Positions) -> None:
+        if not self.plan.prefix:
+            return
         try:
             size = prove_prefix(self.bench, found[-1] + 1)
         except ProbeVoidError as void:
@@ -219,17 +222,20 @@ class _OrderSearch:
         bench = self.bench
         bench.doubt_readings()
         self.answer = Reduction(status=BisectStatus.UNRESOLVED, noisy=True)
-        found = unsteady_polluter(bench, self.plan.confidence)
+        found = unsteady_polluter(bench, self.plan.confidence, prefix=self.plan.prefix)
         if bench.counts(()).red:
             self._note_red_alone()
         elif found is None or not self._unsteady_ends(*found):
             self._repeatedly()
 
     def _unsteady_ends(self, polluter: int, confidence: float) -> bool:
-        """Run both ends of the prefix again; tell whether they hold."""
+        """Run both ends of the prefix again, where it is wanted; tell whether they hold."""
         bench, rate = self.bench, single_belief(self.bench).rate
-        bench.begin(Phase.PREFIX, 2 * earlier_greens(rate, self.plan.confidence))
         self._note_set((polluter,))
+        if not self.plan.prefix:
+            self.answer = replace(self.answer, status=BisectStatus.FOUND, confidence=confidence)
+            return True
+        bench.begin(Phase.PREFIX, 2 * earlier_greens(rate, self.plan.confidence))
         if not bench.turns_red(first_cases(polluter + 1), repeats_needed(rate, SURELY, 1)):
             return False
         shorter = first_cases(polluter)

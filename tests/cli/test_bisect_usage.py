@@ -68,8 +68,8 @@ def test_the_help_names_every_option_and_what_follows_target_is_the_targets(
     text = typed("bisect", "--help", cwd=tmp_path, COLUMNS="200").out
     options = (
         "order seed case victim framework cwd before keep-env sequence profile arm stats counter arms no-arms "
-        "confidence budget max-runs repeat all jobs resume resume-from outputs requires fresh-check timeout grace lock "
-        "no-lock lock-wait disk-floor memory-floor need config json dry-run quiet"
+        "confidence budget max-runs repeat all no-prefix jobs resume resume-from outputs requires fresh-check timeout "
+        "grace lock no-lock lock-wait disk-floor memory-floor need config json dry-run quiet"
     )
     assert [option for option in options.split() if f"--{option} " not in text] == []
     panels = [text.index(f"─ {title} ─") for title in ("What is run", "Arms", "The search", "What is read", "Bounds")]
@@ -86,8 +86,8 @@ def test_a_plan_says_what_is_looked_for_and_which_arms_run_on_what_is_left(
     assert "every independent set of polluters; 1000 runs at most" in plan
     assert "ceil(log2 m)" in plan
     assert "bypass " in plan
-    bare = planned("--no-arms", "--max-runs=30", blind)
-    assert "30 runs at most" in bare
+    bare = planned("--no-arms", "--no-prefix", "--max-runs=30", blind)
+    assert "First the red; then the polluters in it; 30 runs at most" in bare
     assert "bypass " not in bare
     assert list(tmp_path.iterdir()) == []
 
@@ -120,7 +120,7 @@ def test_what_cannot_be_meant_is_one_line(
     assert hint in said.err.splitlines()[1]
 
 
-@pytest.mark.parametrize("word", ["--no-arms", "--all", "--jobs=2", "--resume"])
+@pytest.mark.parametrize("word", ["--no-arms", "--all", "--no-prefix", "--jobs=2", "--resume"])
 def test_an_option_of_its_own_may_stand_behind_target(
     typed: Callable[..., Said], blind: Path, tmp_path: Path, word: str
 ) -> None:

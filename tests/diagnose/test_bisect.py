@@ -46,6 +46,16 @@ def test_one_polluter_is_found_within_the_bounds_of_runs_and_cases(cases: int, p
     assert report.cases_run - sum(one.cases for one in proof) <= 2 * cases + log2(before) + 5 + again
 
 
+def test_a_prefix_that_is_not_wanted_costs_no_run_and_is_none_in_the_report() -> None:
+    suite = PlayedSuite(cases=100, polluters="20;60")
+    report, whole = searched(suite, prefix=False), searched(suite)
+    assert report.status is FOUND
+    assert (report.found.polluters, report.found.prefix, report.found.prefix_sought) == (names(60), None, False)
+    assert not [one for one in report.probed if one.phase is Phase.PREFIX]
+    assert report.runs < whole.runs
+    assert whole.found.prefix == 20
+
+
 def test_two_polluters_that_act_together_are_found() -> None:
     found = searched(PlayedSuite(cases=100, polluters="17,63")).found
     assert (found.polluters, found.prefix) == (names(17, 63), 63)

@@ -183,6 +183,37 @@ def test_polluters_that_suffice_alone_take_little_more_than_a_search_for_each_en
     assert max(runs) <= most + 1
 
 
+@pytest.mark.parametrize("rate", [1.0, 0.5])
+def test_no_run_is_made_for_a_prefix_that_is_not_wanted(rate: float) -> None:
+    saved = 0
+    for polluter in range(5, 99, 10):
+        for prefix in (True, False):
+            target = Suite(99, (frozenset({polluter}),), rate=rate, random=Random(polluter))
+            told: list[SearchStep] = []
+            plan = SearchPlan(most_greens=25, prefix=prefix)
+            answer = reduce_order(target, 99, plan=plan, watch=told.append)
+            assert (answer.status, answer.polluters) == (FOUND, (polluter,))
+            assert answer.confidence is not None
+            assert answer.confidence >= DEFAULT_CONFIDENCE
+            assert answer.prefix == (polluter + 1 if prefix else None)
+            assert (answer.prefix_proof is not None) is prefix
+            assert prefix or not any(step.phase is Phase.PREFIX for step in told)
+            assert the(answer.set_proof).red.counts.red
+            assert the(answer.set_proof).green[0].counts.green
+            saved += answer.runs if prefix else -answer.runs
+    assert saved >= 0
+
+
+def test_two_that_are_needed_now_and_then_are_found_without_a_prefix() -> None:
+    target = Suite(30, (frozenset({4, 21}),), rate=0.5, random=Random(1))
+    answer = reduce_order(target, 30, plan=SearchPlan(most_greens=10, prefix=False))
+    assert (answer.status, answer.polluters, answer.prefix) == (FOUND, (4, 21), None)
+
+
+def test_a_victim_that_is_red_alone_has_prefix_0_whatever_is_wanted() -> None:
+    assert reduce_order(suite(30, ()), 30, plan=SearchPlan(prefix=False)).prefix == 0
+
+
 @pytest.mark.parametrize("positions", [tuple(range(40)), ()])
 def test_a_void_baseline_blocks(positions: Positions) -> None:
     answer = reduce_order(suite(40, {3}), 40, memory={positions: (VOID, VOID)})

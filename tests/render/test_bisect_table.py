@@ -50,6 +50,15 @@ def test_the_smallest_is_said_only_where_no_cleaner_was_seen() -> None:
     assert "9: red, and one shorter is green; a cleaner was seen, so a smaller one may be red, too" in cleaned
 
 
+def test_a_prefix_that_is_not_wanted_is_not_one_that_is_not_established() -> None:
+    report = BISECTIONS["bisect-found"]
+    for sought, words in ((False, "prefix not looked for"), (True, "prefix not established")):
+        found = replace(report.found, prefix=None, prefix_proof=None, prefix_sought=sought)
+        text = in_one_line(shown(replace(report, found=found), 200))
+        assert words in text
+        assert ("Prefix not looked for" in text) is not sought
+
+
 def test_a_name_that_two_cases_share_has_no_place() -> None:
     report = BISECTIONS["bisect-found"]
     assert report.whole is not None

@@ -169,7 +169,9 @@ def _red(report: BisectReport) -> str:
 
 
 def _prefix(found: Found) -> str:
-    return "prefix not established" if found.prefix is None else f"prefix {found.prefix}"
+    if found.prefix is not None:
+        return f"prefix {found.prefix}"
+    return "prefix not established" if found.prefix_sought else "prefix not looked for"
 
 
 def _cause(found: Found) -> str:
@@ -272,7 +274,7 @@ def _placed(report: BisectReport, name: str) -> str:
 def _smallest(found: Found) -> str | None:
     """Say what may be said of the prefix: with cleaners a red can go and come again, so it need not be the smallest."""
     if found.prefix is None:
-        return None
+        return None if found.prefix_sought else "not looked for"
     if found.prefix == 0:
         return "0: the victim is red alone"
     if found.smallest:

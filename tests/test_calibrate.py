@@ -52,6 +52,7 @@ FLAKES = [("a flake", "6", rate) for rate in ("30%", "50%", "70%", "90%")]
 POLLUTERS = [
     *(("one polluter", "6", rate) for rate in ("20%", "50%", "80%", "100%")),
     *(("two needed together", "6", rate) for rate in ("50%", "100%")),
+    *((f"{sets}, each enough alone", "6", "100%") for sets in (2, 5)),
     *(("one polluter, 60 runs at most", "8", rate) for rate in ("10%", "20%", "30%")),
 ]
 
@@ -97,33 +98,35 @@ def test_the_program_in_sh_is_red_after_its_polluter_or_whatever_ran(
     assert begun == [f"begin {name}" for name in asked.split()]
 
 
-@pytest.mark.parametrize("polluters", [1, 2])
-def test_every_run_of_a_search_is_counted(program: dict[str, Any], polluters: int) -> None:
-    sure = program["Cell"](polluters=polluters, cases=6, rate=1.0, answers=1, seed=0)
+@pytest.mark.parametrize(("polluters", "sets"), [(1, 1), (2, 1), (1, 3)])
+def test_every_run_of_a_search_is_counted(program: dict[str, Any], polluters: int, sets: int) -> None:
+    sure = program["Cell"](polluters=polluters, cases=9, rate=1.0, answers=1, seed=0, sets=sets)
     answer = program["in_memory"](sure, sure.random(0))
-    random = sure.random(0)
-    played = program["Suite"](5, (frozenset(random.sample(range(5), polluters)),))
-    program["reduce_order"](played, 5)
+    drawn = sure.random(0).sample(range(8), polluters * sets)
+    enough = [drawn] if sets == 1 else [{one} for one in drawn]
+    played = program["Suite"](8, tuple(frozenset(one) for one in enough))
+    program["reduce_order"](played, 8)
     assert (answer.said, answer.runs) == ("right", len(played.ran))
 
 
 @pytest.mark.parametrize(
-    ("status", "named", "needed", "said"),
+    ("status", "named", "enough", "said"),
     [
-        ("green", (), (1,), None),
-        ("unresolved", (1,), (1,), "open"),
-        ("blocked", (), (), "open"),
-        ("found", (1,), (1,), "right"),
-        ("found", (1,), (1, 2), "wrong"),
-        ("found", (1, 2), (1,), "wrong"),
-        ("found", (), (), "right"),
-        ("found", (2,), (), "wrong"),
+        ("green", (), [(1,)], None),
+        ("unresolved", (1,), [(1,)], "open"),
+        ("blocked", (), [()], "open"),
+        ("found", (1,), [(1,)], "right"),
+        ("found", (2,), [(1,), (2,)], "right"),
+        ("found", (1,), [(1, 2)], "wrong"),
+        ("found", (1, 2), [(1,), (2,)], "wrong"),
+        ("found", (), [()], "right"),
+        ("found", (2,), [()], "wrong"),
     ],
 )
 def test_only_what_is_needed_is_right(
-    program: dict[str, Any], status: str, named: tuple[int, ...], needed: tuple[int, ...], said: str | None
+    program: dict[str, Any], status: str, named: tuple[int, ...], enough: list[tuple[int, ...]], said: str | None
 ) -> None:
-    assert program["judged"](program["BisectStatus"](status), named, needed, runs=1, setter=False).said == said
+    assert program["judged"](program["BisectStatus"](status), named, enough, runs=1, setter=False).said == said
 
 
 def test_what_makes_a_flake_green_is_named_neither_rightly_nor_wrongly(program: dict[str, Any]) -> None:

@@ -83,6 +83,7 @@ def decide_bisect(given: Invocation) -> "tuple[BisectSettings, Decided]":
         repeatable=whole.line("bisect", OPTIONS),
         common=decided.settings,
         sequence=sequence,
+        order_is_free=said.order is None and not sequence and wanted is None,
         wanted=wanted,
         repeat=said.search_repeat or BASELINE_RUNS,
         every_set=said.all,

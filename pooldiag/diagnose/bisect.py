@@ -8,16 +8,17 @@ from pooldiag.attribution.reading import sight
 from pooldiag.attribution.signatures import as_seen
 from pooldiag.diagnose.attribute import MinimalSet, attribute_set
 from pooldiag.diagnose.bisection_state import BisectionState
-from pooldiag.diagnose.commands import CheckedLines
-from pooldiag.diagnose.lister import Lister, named_case
+from pooldiag.diagnose.checked_lines import TRIES, CheckedLines
+from pooldiag.diagnose.lister import Lister, named_among, named_case
 from pooldiag.diagnose.prober import Places, Prober, Suite, suite_in
 from pooldiag.diagnose.runner import Runner
 from pooldiag.diagnose.tools import Tools
 from pooldiag.diagnose.victim_choice import GREENS_OF_A_RED, Chooser, Chosen
 from pooldiag.diagnose.wanted_order import find_order
 from pooldiag.errors import BlockedError
-from pooldiag.model.arms import Acted, Isolation, Role
+from pooldiag.model.arms import STATE_ROLES, SWITCHED_ROLES, Acted, Isolation, Role
 from pooldiag.model.bisections import BisectReport, BisectStatus, Confirmation, Phase
+from pooldiag.model.cases import Order
 from pooldiag.model.events import Searching
 from pooldiag.model.readings import Reading, Sight
 from pooldiag.model.reports import ArmResult, AttributeReport
@@ -46,15 +47,68 @@ class _Bisection(BisectionState):
         suite = self._suite(lister)
         self._common = replace(self._common, order=suite.order)
         prober = Prober(runner=runner, lister=lister, suite=suite, arm=arm, save=self._saved, record=self._record)
-        self._prober = prober
-        self._chooser = Chooser(settings=self._settings, prober=prober, plan=self._plan())
-        self._chosen = self._chooser.choose()
+        prober, self._chosen = self._choose(prober)
         if self._chosen is None:
             if all(run.reading.reading is Reading.GREEN for run in self._record.whole):
                 self._block_when_nothing_asserted(self._record.whole)
             return
         self._reduction = self._reduce(prober, self._chosen)
+        if self._reduction.red_alone and not self._reduction.cleaners:
+            prober, self._chosen = self._in_file_order(prober, self._chosen)
         self._show(prober, self._chosen)
+
+    def _choose(self, prober: Prober) -> tuple[Prober, Chosen | None]:
+        """Choose what to follow: where a victim is green after all other cases, in file order."""
+        if (victim_last := self._victim_last(prober.suite)) is not None:
+            chosen = self._choose_in(prober.of(victim_last))
+            if chosen is not None:
+                return prober.of(victim_last), chosen
+            self._record.forget_order()
+        return prober, self._choose_in(prober)
+
+    def _choose_in(self, prober: Prober) -> Chosen | None:
+        self._prober = prober
+        self._chooser = Chooser(settings=self._settings, prober=prober, plan=self._plan())
+        return self._chooser.choose()
+
+    def _victim_last(self, suite: Suite) -> Suite | None:
+        """Return the suite with the victim behind all other cases, where nobody wants another order; else None."""
+        name = self._common.victim
+        if name is None or not self._settings.order_is_free or not self._tools.framework.any_order:
+            return None
+        victim = named_among(suite.cases, name)
+        if victim == suite.cases[-1]:
+            return None
+        self._notes.append(f"no order was asked for: all other cases are run before {name}")
+        return replace(suite, cases=(*(case for case in suite.cases if case != victim), victim))
+
+    def _in_file_order(self, prober: Prober, chosen: Chosen) -> tuple[Prober, Chosen]:
+        """Look in file order where a victim is red alone: if it is green there, a case before it sets up what it needs.
+
+        The report is then of that order.
+        """
+        if prober.suite.is_in_file_order:
+            return prober, chosen
+        suite = suite_in(Order(), prober.lister)
+        place = suite.cases.index(chosen.victim)
+        beginning = prober.of(replace(suite, cases=suite.cases[: place + 1]))
+        if place == 0 or not self._has_time_for(Phase.BASELINE):
+            return prober, chosen
+        self._record.phase = Phase.BASELINE
+        run = beginning.whole()
+        if prober.answer(run, chosen.question) is not Reading.GREEN:
+            self._record.whole.pop()
+            return prober, chosen
+        red = "the sequence" if self._settings.sequence else prober.suite.order
+        self._notes.append(f"in {red} the victim is red as it is alone; in file order it is green")
+        self._record.forget_order()
+        self._record.whole.append(run)
+        self._common = replace(self._common, order=Order())
+        memory = {tuple(range(place)): (Reading.GREEN,), (): chosen.memory[()]}
+        found = replace(chosen, place=place, memory=memory)
+        self._prober, self._chosen = beginning, found
+        self._reduction = self._reduce(beginning, found)
+        return beginning, found
 
     def _suite(self, lister: Lister) -> Suite:
         if not self._settings.sequence:
@@ -110,11 +164,16 @@ class _Bisection(BisectionState):
         """Try the lines that show it, and run the arms on it; what blocks that changes nothing in what was found."""
         try:
             places = self._lines_that_hold(prober, chosen)
-            together = any(arm.isolation is Isolation.TOGETHER for arm in self._common.arms[1:])
-            if places is not None and self._settings.arms and together:
+            if places is not None and self._settings.arms and self._arms_tell():
                 self._run_arms(prober, chosen, places)
         except BlockedError as error:
             self._notes.append(f"not all that follows a search is done: {error.problem}")
+
+    def _arms_tell(self) -> bool:
+        """Tell whether arms can add to what is found: those of an allocator, or state where it takes no other case."""
+        roles = {arm.role for arm in self._common.arms[1:] if arm.isolation is Isolation.TOGETHER}
+        alone = self._reduction is not None and self._reduction.red_alone and not self._reduction.cleaners
+        return not roles.isdisjoint((*SWITCHED_ROLES, *STATE_ROLES) if alone else SWITCHED_ROLES)
 
     def _lines_that_hold(self, prober: Prober, chosen: Chosen) -> Places | None:
         """Try both lines; where one shows something else than the search saw, search again, believing no single run."""
@@ -135,14 +194,11 @@ class _Bisection(BisectionState):
 
     def _lines(self, prober: Prober, chosen: Chosen, places: Places, *, noisy: bool) -> None:
         """Type the red line and the green one; what does not show what it should contradicts the search."""
-        signature = chosen.question.signature
-        lines = CheckedLines(settings=self._common, tools=self._tools, runner=prober.runner, signature=signature)
-        self._red_line = lines.red(prober.selection(places), noisy=noisy)
+        lines = CheckedLines(settings=self._common, tools=self._tools, prober=prober, question=chosen.question)
+        self._red_line = lines.showing(Reading.RED, places, tries=TRIES if noisy else 1)
         green = self._green_places(chosen)
-        self._green_line = None if green is None else lines.green(prober.selection(green))
-        # Where something outside the cases is always red, no exit code tells how the victim was.
-        tells = all(other.case is not None for other in self._others(signature))
-        self._contradicted = self._red_line is None or (green is not None and self._green_line is None and tells)
+        self._green_line = None if green is None else lines.showing(Reading.GREEN, green)
+        self._contradicted = self._red_line is None or (green is not None and self._green_line is None)
         self._saved()
 
     def _green_places(self, chosen: Chosen) -> Places | None:
@@ -151,7 +207,7 @@ class _Bisection(BisectionState):
         if reduction is None or chosen.anywhere:
             return None
         if not reduction.red_alone:
-            return (chosen.place,)
+            return None if () in self._record.other_reds else (chosen.place,)
         return (*reduction.cleaners, chosen.place) if reduction.cleaners else None
 
     def _run_arms(self, prober: Prober, chosen: Chosen, places: Places) -> None:

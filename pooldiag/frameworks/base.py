@@ -99,6 +99,16 @@ class Framework(Protocol):
         Without a `report` the framework reports as it does by itself: that is the line to show to people.
         """
 
+    def report_arguments(self, report: Path) -> tuple[str, ...]:
+        """Return the arguments that, behind the line for people, make it report into `report`."""
+        del report
+        return ()
+
+    def runs_as_typed(self, selection: Selection) -> bool:
+        """Tell whether a run of this selection has the words of the line for people, and those of its report."""
+        del selection
+        return True
+
     def input_files(self, selection: Selection | None, order: Order, report: Path) -> tuple[InputFile, ...]:
         """Return the files, beside `report`, that must be there before a run with the same arguments starts."""
         del selection, order, report

@@ -28,6 +28,7 @@ from pooldiag.model.events import CaseStarted
 from pooldiag.model.outcomes import CaseResult, CaseStatus, FrameworkReport
 
 _LINE_LIMIT_BYTES = 256 * 1024  # of a longer line the head is read
+_FEW = 8  # cases that a run names as the line for people does; chosen: an answer seldom has more
 _OWN_FLAGS = {
     "--list-cases": NOT_A_RUN,
     "--run-cases": "select cases with --case PATTERN, before the target",
@@ -57,17 +58,27 @@ class ListFile(Framework):
         return (f"--list-cases={report}",)
 
     def run_arguments(self, selection: Selection | None, order: Order, report: Path | None) -> tuple[str, ...]:
-        """Run what a file beside the report names; for people, what the arguments name."""
+        """Run what the arguments name; where that is much, and nobody types it, what a file beside the report names."""
         names = _names(selection, order)
+        named = tuple(f"--case={name}" for name in names or ())
         if report is None:
-            return tuple(f"--case={name}" for name in names or ())
-        named = () if names is None else (f"--run-cases={_names_file(report)}",)
-        return (*named, f"--report={report}")
+            return named
+        if len(named) > _FEW:
+            named = (f"--run-cases={_names_file(report)}",)
+        return (*named, *self.report_arguments(report))
+
+    def report_arguments(self, report: Path) -> tuple[str, ...]:
+        """Name the file that it reports into."""
+        return (f"--report={report}",)
+
+    def runs_as_typed(self, selection: Selection) -> bool:
+        """Tell whether so few cases are named that a run has them as arguments, too."""
+        return len(selection.cases) <= _FEW
 
     def input_files(self, selection: Selection | None, order: Order, report: Path) -> tuple[InputFile, ...]:
         """Return the file with the names; none for everything as listed."""
         names = _names(selection, order)
-        if names is None:
+        if names is None or len(names) <= _FEW:
             return ()
         text = "".join(f"{name}\n" for name in names)
         return (InputFile(path=_names_file(report), content=text.encode("utf-8", "surrogateescape")),)

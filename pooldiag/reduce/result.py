@@ -25,7 +25,7 @@ class Proof:
     @classmethod
     def on(cls, bench: Bench, red: Positions, greens: Iterable[Positions]) -> "Proof":
         """Take what was run on a bench."""
-        ends = [Observed(positions=one, counts=bench.counts(one)) for one in (red, *greens)]
+        ends = [Observed(positions=one, counts=bench.used.get(one, Counts())) for one in (red, *greens)]
         return cls(red=ends[0], green=tuple(ends[1:]))
 
 

@@ -22,7 +22,17 @@ NO_ANSWER = "no answer"  # it ran, but the victim was not reached or asserted no
 NAMES_SHOWN = 5  # of a long list of cases; the rest is counted, and stands in the JSON report
 SIGHTS = {Sight.SAME_RED: "same red", Sight.GREEN: "green", Sight.NEW_RED: "new red", Sight.NOTHING: "void"}
 
-_TONES = {"green": Tone.GREEN, "red": Tone.RED, "same red": Tone.RED, "new red": Tone.NEW, "mixed": Tone.OPEN}
+OTHER_RED = "other red"
+"""Of the victim in a search: it is red in another way than the one in question."""
+
+_TONES = {
+    "green": Tone.GREEN,
+    "red": Tone.RED,
+    "same red": Tone.RED,
+    "new red": Tone.NEW,
+    OTHER_RED: Tone.NEW,
+    "mixed": Tone.OPEN,
+}
 _TEN = 10
 _MINUTE = 60
 _HOUR = 3600

@@ -209,7 +209,7 @@ def _plan(settings: "BisectSettings") -> Iterator[str]:
     yield ""
     found = "every independent set of polluters" if settings.every_set else "the polluters in it"
     yield f"First the red; then the shortest red prefix, and {found}; {settings.max_runs} runs at most."
-    yield "With m cases before the victim, one polluter and no chance: ceil(log2 m) + 6 runs at most, proofs included."
+    yield "With m cases before the victim, one polluter and no chance: ceil(log2 m) + 8 runs at most, proofs included."
     if settings.arms:
         yield "On the cases that are left:"
         yield from arm_lines(settings.common)

@@ -133,13 +133,9 @@ class _Bisection(BisectionState):
         most_greens = max(GREENS_OF_A_RED, len(whole)) if seen else 1
         trust = Trust.CONCLUSIONS if steady else Trust.NOTHING
         plan = self._plan(recalled=sum(map(len, chosen.memory.values())))
-        plan = replace(plan, most_greens=most_greens, trust=trust, lines=self._lines_tell(chosen))
+        plan = replace(plan, most_greens=most_greens, trust=trust)
         ask, jobs = partial(prober.ask, question=chosen.question), self._settings.jobs
         return reduce_ahead(ask, chosen.place, jobs=jobs, plan=plan, memory=chosen.memory, watch=self._watch)
-
-    def _lines_tell(self, chosen: Chosen) -> bool:
-        """Tell whether the lines that follow a search show how the victim was, red and green."""
-        return not chosen.anywhere and all(one.case is not None for one in self._others(chosen.question.signature))
 
     def _plan(self, *, recalled: int = 0) -> SearchPlan:
         """Return how far a search may go from here, which counts what it recalls as runs."""

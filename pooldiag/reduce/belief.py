@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from typing import TypeAlias
 
 from pooldiag.model.readings import Reading
 from pooldiag.rates import entropy, log_mixture, mixture, normalised
@@ -31,7 +30,7 @@ _SELDOM = 8
 """Flakes that are red less often than that count less, with this power of their rate.
 
 They are seen less often in an order that runs twice; and to tell a fault that shows in half of the runs from a flake at
-any rate takes about 6 runs more. Chosen with `FLAKE_PRIOR`: 44 runs on average there, with the lines.
+any rate takes about 6 runs more. Chosen with `FLAKE_PRIOR`: 44 runs on average there.
 """
 _SEEN_TO_DISAGREE = 1.25  # how much more a flake weighs once a selection disagreed with itself; chosen with the others
 # Chosen, as are the shares below; what they cost and how often they are right was measured with `FLAKE_PRIOR`.
@@ -39,9 +38,6 @@ CATCH_ALL_PRIOR = 0.05
 TOGETHER_PRIOR = 0.05
 SET_PRIOR = 0.10
 """The prior of more than one polluter; what is left is for a single one."""
-
-Supposed: TypeAlias = Sequence[tuple[Positions, Reading]]
-"""Runs that are still to be made, and what they must show for the answer to hold."""
 
 _Runs = tuple[tuple[int, Counts], ...]  # selections as bits, and how often they read which way
 _FAULT = mixture(always=0.5, at_any_rate=0.5)  # half of the faults show in nearly every run, half at any rate
@@ -66,9 +62,9 @@ class Belief:
         return max(range(len(self.singles)), key=lambda one: (self.singles[one], one))
 
 
-def single_belief(bench: Bench, *, supposed: Supposed = ()) -> Belief:
+def single_belief(bench: Bench) -> Belief:
     """Weigh every single case as the polluter against a flake and the catch-all, by all runs on the bench."""
-    return _weighed(bench.length, (*_runs(bench), *_as_runs(supposed)))
+    return _weighed(bench.length, _runs(bench))
 
 
 @lru_cache(maxsize=256)  # a search that is replayed asks the same again and again
@@ -85,16 +81,14 @@ def _weighed(length: int, runs: _Runs) -> Belief:
     return Belief(singles=tuple(singles), flake=weights[-3], other=weights[-2] + weights[-1], rate=rate)
 
 
-def set_confidence(
-    bench: Bench, sets: Sequence[Positions], wanted: Reading = Reading.RED, *, supposed: Supposed = ()
-) -> float:
+def set_confidence(bench: Bench, sets: Sequence[Positions], wanted: Reading = Reading.RED) -> float:
     """Return how probable it is that these sets do it, and not a flake, nor one case now and then.
 
     Selections that hold one of them show the wanted reading at one rate; the others do not, but for what a
     further set at an unknown place would explain. The catch-all is left out: whatever else is true, what was seen
     to bring the reading about, without a flake, is enough for it.
     """
-    runs = (*_runs(bench), *_as_runs(supposed))
+    runs = _runs(bench)
     held = [bits_of(one) for one in sets]
     hits = misses = 0
     strays: list[tuple[int, int]] = []  # of each selection that holds none of them
@@ -135,10 +129,6 @@ def channel_bits(share: float, rate: float) -> float:
 def _runs(bench: Bench) -> _Runs:
     """Return the selections that say something, in the order in which they were first run."""
     return tuple((bits, counts) for bits, counts in bench.observed_bits() if counts.red or counts.green)
-
-
-def _as_runs(supposed: Supposed) -> _Runs:
-    return tuple((bits_of(positions), Counts().with_one(reading)) for positions, reading in supposed)
 
 
 def _log_singles(length: int, runs: _Runs, greens: Sequence[int]) -> list[float]:

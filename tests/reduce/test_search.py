@@ -42,14 +42,13 @@ def test_any_polluters_are_found_with_the_prefix_and_both_proofs(length: int, da
 
 
 @pytest.mark.parametrize("length", [12, 99])
-def test_one_polluter_takes_few_runs_and_two_more_where_no_line_is_run_after_it(length: int) -> None:
+def test_one_polluter_takes_few_runs_the_proofs_of_both_ends_among_them(length: int) -> None:
     for polluter in range(0, length, 1 + length // 100):
-        for lines, most in ((True, most_runs(length) + 2), (False, most_runs(length) + 4)):
-            target = suite(length, {polluter})
-            answer = reduce_order(target, length, plan=SearchPlan(lines=lines))
-            assert answer.runs == len(target.ran) <= most
-            assert answer.confidence is not None
-            assert answer.confidence >= DEFAULT_CONFIDENCE
+        target = suite(length, {polluter})
+        answer = reduce_order(target, length)
+        assert answer.runs == len(target.ran) <= most_runs(length) + 4
+        assert answer.confidence is not None
+        assert answer.confidence >= DEFAULT_CONFIDENCE
 
 
 def test_the_runs_are_told_by_what_they_were_made_for() -> None:

@@ -153,9 +153,13 @@ def _outside(outcome: Outcome) -> RedPlace | None:
 def _failures(outcome: Outcome) -> Iterator[Signature]:
     for result in outcome.report.results:
         if result.status is CaseStatus.FAILED:
-            # Numbers and addresses in a message differ from run to run.
-            place = result.place or (None if result.message is None else _NUMBERS.sub("…", result.message))
-            yield Signature(kind=SignatureKind.FAILURE, case=result.case.name, place=_worded(place))
+            place = _worded(result.place or _normal(result.message))
+            yield Signature(kind=SignatureKind.FAILURE, case=result.case.name, place=place)
+
+
+def _normal(message: str | None) -> str | None:
+    """Return the first line of a message without numbers and addresses, which differ from run to run."""
+    return None if message is None else _NUMBERS.sub("…", message.partition("\n")[0])
 
 
 def _unexplained(outcome: Outcome) -> Iterator[Signature]:

@@ -63,6 +63,8 @@ class Framework(Protocol):
     # Whether a selection may hold its cases in any order. If so, it is not asked to order or confirm anything.
     # What it lists is then to be `arranged`; its reader notices when a run was not as asked for.
     any_order: bool = False
+    # Whether a whole listing counts however its process ended; if not, one that ended with an error is no listing.
+    whole_listing_counts: bool = False
     counts_assertions: bool = False  # whether it tells how many each case made: then none is 0, not unknown
     holds_runners: bool = False  # whether other test runners may be inside of it, that say themselves that nothing ran
     loads_alike: bool = False  # whether a few cases load the same code as all of them do; False: not known

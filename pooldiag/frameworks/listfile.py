@@ -1,9 +1,9 @@
-"""Any runner that can list its cases and run those named in a file: a script around pytest, a bench, a harness.
+r"""Any runner that can list its cases and run those named in a file: a script around pytest, a bench, a harness.
 
 The target is called in three ways, each time after the arguments that its user gives:
 
     TARGET ARGS --list-cases=FILE
-        Write one line a case into FILE, `case NAME`, then a last line, `end`. Run nothing.
+        Write one line a case into FILE, `case NAME`, then a last line, `end`; exit with 0. Run nothing.
     TARGET ARGS --report=FILE [--run-cases=NAMES]
         Run exactly the cases named in NAMES, one name a line, in that order; without NAMES all, as listed.
         Add to FILE as it goes, each line at once and as a whole: `begin NAME` before a case, after it one of
@@ -12,9 +12,10 @@ The target is called in three ways, each time after the arguments that its user 
         Run these, in this order, and report nothing: that is the line that people are shown.
 
 A name is any line of bytes that is not empty and holds no NUL; no two cases have the same. A line of the report
-that says nothing known is ignored. A case that begins and has no result is one that the run ended in, unless it
-was killed. A skipped case counts as passed with nothing asserted, a `pass` without a number as one assertion.
-The exit code and the output are read as of any target.
+that says nothing known is ignored. In a MESSAGE `\n` is the end of a line, and two backslashes are one: of its lines
+the first are kept. A case that begins and has no result is one that the run ended in, unless it was killed. A skipped
+case counts as passed with nothing asserted, a `pass` without a number as one assertion. The exit code and the output
+are read as of any target.
 """
 
 import re
@@ -36,6 +37,9 @@ _OWN_FLAGS = {
     "--report": "pooldiag makes the target write a report of its own",
 }
 _FAILURE = re.compile(r"(\S+:\d+)(?:: (.*))?", re.DOTALL)  # its place and its message
+_ESCAPES = {r"\n": "\n", r"\\": "\\"}
+_ESCAPE = re.compile("|".join(map(re.escape, _ESCAPES)))
+_MESSAGE_LINES = 3
 
 
 class ListFile(Framework):
@@ -214,5 +218,11 @@ def _result(case: Case, word: bytes, rest: str) -> CaseResult:
         asserted = int(rest) if re.fullmatch("[0-9]{1,18}", rest) else 1
         return CaseResult(case=case, status=CaseStatus.PASSED, assertions_passed=asserted if word == b"pass" else 0)
     place, message = found.groups() if (found := _FAILURE.fullmatch(rest)) else (None, rest)
-    message = clipped(message) if message else None
-    return CaseResult(case=case, status=CaseStatus.FAILED, assertions_failed=1, place=place, message=message)
+    message = _message(message or "")
+    return CaseResult(case=case, status=CaseStatus.FAILED, assertions_failed=1, place=place, message=message or None)
+
+
+def _message(text: str) -> str:
+    """Return the first lines of a message that are not blank, as they were before they were put into one line."""
+    lines = (line.rstrip() for line in _ESCAPE.sub(lambda found: _ESCAPES[found[0]], text).split("\n"))
+    return clipped("\n".join([line for line in lines if line][:_MESSAGE_LINES]))

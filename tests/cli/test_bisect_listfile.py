@@ -28,6 +28,44 @@ def test_a_pytest_suite_is_bisected_through_the_example(tmp_path: Path) -> None:
     assert shell(report["green_command"], cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.usefixtures("path")
+def test_a_case_of_pytest_that_deletes_its_working_directory_is_found(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(
+        "import os, tempfile\n"
+        "def test_1(): pass\n"
+        "def test_deletes(): os.chdir(gone := tempfile.mkdtemp()); os.rmdir(gone)\n"
+        "def test_2(): pass\n"
+        "def test_3():\n"
+        "    os.getcwd()\n"
+        "def test_4(): pass\n"
+    )
+    report = bisect(LISTFILE, "--no-arms", EXAMPLES / "run_pytest", "test_it.py", cwd=tmp_path)
+    assert (report["status"], report["victim"]) == ("found", "test_it.py::test_3")
+    assert report["polluters"] == ["test_it.py::test_deletes"]
+    assert report["signature"]["place"] == "test_it.py:6"
+
+
+@pytest.mark.usefixtures("path")
+@pytest.mark.parametrize("closes", ["sys.stdout.close()", "os.close(1)"])
+def test_a_case_of_pytest_that_closes_stdout_is_found(tmp_path: Path, closes: str) -> None:
+    (tmp_path / "test_it.py").write_text(
+        f"import os, sys\ndef test_1(): pass\ndef test_closes(): {closes}\ndef test_2(): pass\n"
+        "def test_3():\n    print('x', flush=True)\n"
+    )
+    report = bisect(LISTFILE, "--no-arms", EXAMPLES / "run_pytest", "-s", "test_it.py", cwd=tmp_path)
+    assert (report["status"], report["victim"]) == ("found", "test_it.py::test_3")
+    assert report["polluters"] == ["test_it.py::test_closes"]
+    assert report["others"] == []
+
+
+@pytest.mark.usefixtures("path")
+def test_what_the_import_of_another_file_does_to_a_pytest_case_is_no_other_cases_doing(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text("import os\nos.environ['SET_BY_IMPORT'] = '1'\ndef test_a(): pass\n")
+    (tmp_path / "test_b.py").write_text("import os\ndef test_b(): assert 'SET_BY_IMPORT' not in os.environ\n")
+    report = bisect(LISTFILE, "--no-arms", EXAMPLES / "run_pytest", "test_a.py", "test_b.py", cwd=tmp_path)
+    assert (report["victim"], report["polluters"], report["prefix"]) == ("test_b.py::test_b", [], 0)
+
+
 def test_a_harness_in_plain_sh_is_bisected_too(tmp_path: Path) -> None:
     report = bisect(LISTFILE, "--no-arms", EXAMPLES / "checks.sh", cwd=tmp_path)
     assert (report["status"], len(report["polluters"])) == ("found", 1)

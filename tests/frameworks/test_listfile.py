@@ -159,6 +159,14 @@ def test_a_case_that_skipped_or_says_so_asserted_nothing(line: str, assertions: 
         ("fail t/a.py:12", "t/a.py:12", None),
         ("fail in t/a.py:12: no", None, "in t/a.py:12: no"),
         ("fail \xff" + "x" * 400, None, "\xff" + "x" * 298 + "…"),
+        (
+            r"fail a.py:1: AssertionError: scale\nassert 1.0 == 1.5",
+            "a.py:1",
+            "AssertionError: scale\nassert 1.0 == 1.5",
+        ),
+        (r"fail one  \n\n  two\n \nthree\nfour", None, "one\n  two\nthree"),
+        (r"fail C:\\new\nat \\\\host\x", None, "C:\\new\nat \\\\host\\x"),
+        (r"fail \n", None, None),
     ],
 )
 def test_a_failure_has_its_place_and_its_message(line: str, place: str | None, message: str | None) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from pooldiag.attribution.cascades import cascades
 from pooldiag.attribution.signatures import same_red
 from pooldiag.diagnose.commands import next_of_bisect
 from pooldiag.diagnose.notes import notes_of_runs
@@ -22,7 +23,7 @@ from pooldiag.model.bisections import (
     Tried,
 )
 from pooldiag.model.events import Searching
-from pooldiag.model.readings import Reading, Signature
+from pooldiag.model.readings import Cascade, Reading, Signature
 from pooldiag.model.reports import AttributeReport
 from pooldiag.model.settings import BisectSettings
 from pooldiag.rates import excluded_by
@@ -97,6 +98,7 @@ class BisectionState(Diagnosis[BisectReport]):
             probed=tuple(self._record.probed),
             whole=next(iter(self._record.whole[-1:]), None),
             others=self._others(followed),
+            cascades=self._cascades(),
             reproducer=self._red_line,
             green_command=self._green_line,
             attribution=self._attribution,
@@ -143,6 +145,13 @@ class BisectionState(Diagnosis[BisectReport]):
         if self._chosen is not None:
             return self._chosen.question.signature
         return self._chooser.first_red() if partial and self._chooser is not None else None
+
+    def _cascades(self) -> tuple[Cascade, ...]:
+        """Return which reds of the whole order say the same."""
+        if self._prober is None:
+            return ()
+        reds = (one for run in self._record.whole for one in run.reading.signatures)
+        return cascades(reds, [case.name for case in self._prober.suite.cases])
 
     def _others(self, wanted: Signature | None) -> tuple[Signature, ...]:
         """Return the reds of the whole order that are not followed."""

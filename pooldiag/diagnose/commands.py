@@ -6,6 +6,7 @@ Those of a search are `CheckedLines`, which are run as they stand before they ar
 import shlex
 from collections.abc import Iterator
 
+from pooldiag.attribution.cascades import followers
 from pooldiag.attribution.greens import MOST_GREENS
 from pooldiag.attribution.signatures import signatures
 from pooldiag.diagnose.notes import with_kept
@@ -142,7 +143,8 @@ def next_of_bisect(settings: BisectSettings, report: BisectReport) -> NextComman
         more = (f"--max-runs={_MORE * settings.max_runs}", f"--resume-from={evidence}")
         line = invocation.without("--resume").having(*more)
         return NextCommand(line=line, purpose="more runs, those that are done not repeated")
-    others = [found.case for found in report.others if found.case not in {None, report.found.victim}]
+    apart = [found for found in report.others if found not in followers(report.cascades)]
+    others = [found.case for found in apart if found.case not in {None, report.found.victim}]
     if report.status is BisectStatus.BLOCKED or not others:
         return None
     fresh = invocation.without("--sequence", "--resume", "--resume-from")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from pooldiag.attribution.cascades import cascades, followers
 from pooldiag.attribution.questions import Question
 from pooldiag.diagnose.checked_lines import CheckedLines
 from pooldiag.diagnose.commands import next_of_orders
@@ -137,8 +138,10 @@ class _OrdersSurvey(Diagnosis[OrdersReport]):
         self._probers[prober.suite.order] = prober
         run = prober.whole()
         failing = tuple(one.case.name for one in run.outcome.report.results if one.status is not CaseStatus.PASSED)
-        result = OrderResult(order=prober.suite.order, run=run, failing=failing)
-        reds = list(self._reds_of(run, prober))
+        same = cascades(run.reading.signatures, [case.name for case in prober.suite.cases])
+        result = OrderResult(order=prober.suite.order, run=run, failing=failing, cascades=same)
+        behind = followers(same) if self._common.victim is None else frozenset()
+        reds = [red for red in self._reds_of(run, prober) if red.question.signature not in behind]
         if reds and reds[0].question.signature == run.reading.signatures[0]:
             result = replace(result, victim=reds[0].victim.name, position=reds[0].place + 1)
         self._reds += reds

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from pooldiag.attribution.cascades import cascades, followers
 from pooldiag.attribution.questions import Question, result_of
 from pooldiag.attribution.signatures import is_at, not_reached, same_red
 from pooldiag.diagnose.lister import named_among
@@ -60,7 +61,7 @@ class Chooser:
         if named is not None:
             return self._of_user(named)
         alone: list[Chosen] = []
-        candidates = self._candidates()
+        candidates = self._leading()
         for signature in candidates[:_MOST_ALONE]:
             chosen = self._by_search(signature) if signature.case is None else self._tried_alone(signature)
             if chosen is not None and chosen.memory.get((), ())[-1:] != (Reading.RED,):
@@ -75,8 +76,12 @@ class Chooser:
 
     def first_red(self) -> Signature | None:
         """Return the red of the last whole run that is looked at first; None where there is none to be followed."""
-        named, found = self._named(), self._candidates() if self.prober.record.whole else []
-        return next((one for one in found if named is None or one.case in {None, named.name}), None)
+        if not self.prober.record.whole:
+            return None
+        named = self._named()
+        if named is None:
+            return next(iter(self._leading()), None)
+        return next((one for one in self._candidates() if one.case in {None, named.name}), None)
 
     def _named(self) -> Case | None:
         name, cases = self.settings.common.victim, self.prober.suite.cases
@@ -109,6 +114,12 @@ class Chooser:
         wanted = self.settings.wanted
         found = self.prober.record.whole[-1].reading.signatures
         return [one for one in found if wanted is None or same_red(one, wanted)]
+
+    def _leading(self) -> list[Signature]:
+        """Return those of them that follow no other: what broke at an earlier red is not theirs to tell."""
+        found = self._candidates()
+        behind = followers(cascades(found, [case.name for case in self.prober.suite.cases]))
+        return [one for one in found if one not in behind]
 
     def _of_user(self, victim: Case) -> Chosen | None:
         """Follow the victim that the user names: its red, its output's, its not being reached, or its red alone."""

@@ -7,7 +7,7 @@ from enum import StrEnum
 from pooldiag.model.arms import Arm
 from pooldiag.model.attributions import ExcludedRate, Status
 from pooldiag.model.cases import Order
-from pooldiag.model.readings import Reading, Sight, Signature
+from pooldiag.model.readings import Cascade, Reading, Sight, Signature
 from pooldiag.model.reports import AttributeReport, NextCommand, Run, RunReport, Session
 
 
@@ -133,6 +133,7 @@ class BisectReport(RunReport):
     probed: tuple[Probed, ...] = ()  # the runs of the search
     whole: Run | None = None  # the whole order, as it was asked for
     others: tuple[Signature, ...] = ()  # reds that are not the victim's: reported, not followed
+    cascades: tuple[Cascade, ...] = ()  # those of all reds that say the same
     reproducer: CheckedCommand | None = None
     green_command: CheckedCommand | None = None
     attribution: AttributeReport | None = None  # the arms on the minimal set
@@ -165,6 +166,7 @@ class OrderResult:
     victim: str | None = None
     position: int | None = None
     prefix: int | None = None  # not searched for where another order has a shorter one
+    cascades: tuple[Cascade, ...] = ()  # those of its reds that say the same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """How a run reads: green, red or void, and the signatures that distinguish one red from another."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -34,7 +34,7 @@ class PlaceKind(StrEnum):
     NOT_REACHED = "not reached"  # the case never began
 
 
-_SOURCE_LINE = re.compile(r".*/([^/]+:\d+)")
+_SOURCE_LINE = re.compile(r"(?:.*/)?([^/]+:\d+)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +44,11 @@ class RedPlace:
     text: str
     kind: PlaceKind = PlaceKind.TEXT
     output: str | None = None
+
+    @property
+    def is_line(self) -> bool:
+        """Whether it is a line of a file, rather than words."""
+        return self.kind is PlaceKind.TEXT and _SOURCE_LINE.fullmatch(self.text) is not None
 
     def __str__(self) -> str:
         """Say it, without the folders of a source line."""
@@ -55,13 +60,15 @@ class RedPlace:
 class Signature:
     """Identity of a failure: two reds are the same red only if these are equal.
 
-    `case` is None outside any case.
+    `case` is None outside any case. The `message` is what was said of the failure when it was seen: what numbers stand
+    in it may differ from run to run, so that it is not part of the identity.
     """
 
     kind: SignatureKind
     signal: str | None = None
     case: str | None = None
     place: RedPlace | None = None
+    message: str | None = field(default=None, compare=False)  # its first lines, with their values
 
     def __str__(self) -> str:
         """Say the failure in one line, a source line by its file's name alone."""
@@ -76,6 +83,14 @@ class Signature:
             return f"{what} in {self.place}"
         where = "outside any case" if self.case is None else f"in {self.case}"
         return f"{what} {where}" + (f" ({self.place})" if self.place is not None and self.place.text else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cascade:
+    """Reds of several cases that say the same: the first one, and in running order those that follow it."""
+
+    first: Signature
+    followers: tuple[Signature, ...]  # the cases that follow it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from pooldiag.model.runs import Ending
 
 OUTPUT_FILE = "out.bin"
 SEGMENTATION_FAULT = 11
+POISONED = "pool.cpp:5: device error 700: an illegal memory access was encountered"
 
 
 def name(number: int) -> str:
@@ -68,7 +69,7 @@ class PlayedSuite:
     ones do not run. `crashes_at_end`: after the last case, whatever ran. `cures` are variables under which nothing is
     red, `breaks` those under which the victim is, `crashes` those under which it crashes. `keeps` names the variable
     of a folder in which the first run leaves a file (or in the home of nobody, where it is not set): the victim is red
-    in each run that finds it there.
+    in each run that finds it there. From the `poisoner` on every case fails with one message, but those `untouched`.
     """
 
     cases: int = 13
@@ -88,6 +89,8 @@ class PlayedSuite:
     crashes: frozenset[str] = frozenset()
     seconds: float = 0.01  # that a case takes
     keeps: str | None = None
+    poisoner: int | None = None
+    untouched: str = ""
     kept: set[str] = field(default_factory=set)  # the folders that hold the file
     chances: int = 0  # how often the victim could be red so far
 
@@ -121,6 +124,7 @@ class _Process:
     lines: list[str] = field(default_factory=list)
     ran: set[int] = field(default_factory=set)  # since the last cleaner
     is_set: bool = False
+    is_poisoned: bool = False
     failed: bool = False
     exit_code: int = 0
     output: bytes | None = None
@@ -137,7 +141,11 @@ class _Process:
         if end is not None:
             return end
         in_part = number == (suite.victim or suite.cases) and suite.how == "two-ways" and self._is_spoilt(any)
-        if (red and suite.how == "fail") or number in numbers_in(suite.always) or in_part:
+        self.is_poisoned |= number == suite.poisoner
+        if self.is_poisoned and number not in numbers_in(suite.untouched):
+            self.failed = True
+            self.lines.append(f"fail {POISONED}")
+        elif (red and suite.how == "fail") or number in numbers_in(suite.always) or in_part:
             self.failed = True
             line = number + 1000 * (red and not numbers_in(suite.misleads).isdisjoint(self.ran))
             self.lines.append(f"fail suite.cpp:{line}: is red")

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pooldiag.model.arms import SWITCHED_ROLES, Role
 from pooldiag.model.attributions import ArmsAnswer, Attribution, Mechanism, Prediction, Status, Witness, WitnessKind
-from pooldiag.model.readings import Reading, Sight
+from pooldiag.model.readings import Reading, Sight, Signature
 from pooldiag.model.reports import ArmResult, AttributeReport, Run
 from pooldiag.model.words import capital, count, listed, percent
 from pooldiag.render import run_words as words
@@ -49,7 +49,7 @@ def evidence(report: AttributeReport) -> Iterator[Block]:
     yield from items("Not asked", _not_asked(report.attribution))
     yield from items("Ruled out", _ruled_out(report), detail=True)
     yield from items("Not established", report.attribution.not_established)
-    yield from items("Other reds", (f"{other.signature}: {_verdict(report, other)}" for other in report.others))
+    yield from items("Other reds", _others(report))
     yield from outputs(report)
 
 
@@ -72,6 +72,7 @@ def _red_fact(report: AttributeReport) -> Iterator[tuple[str, str]]:
         if baseline is not None and (step := words.step(baseline)):
             rate = f", baseline {step}"
         yield "Red", f"{signature}{rate}"
+    yield from words.message_rows(signature)
 
 
 def _arm_row(arm: ArmResult) -> Row:
@@ -268,6 +269,16 @@ def named(report: AttributeReport, attribution: Attribution | None = None) -> st
     """Return what is established, with its id: what the arms answer, else the mechanism that a fact names."""
     of = attribution or report.attribution
     return _named(report, of.answer or of.mechanism or words.NO_ANSWER)
+
+
+def _others(report: AttributeReport) -> Iterator[str]:
+    """Yield the other reds with what is known of them."""
+    verdicts = {one.signature: _verdict(report, one) for one in report.others if one.signature is not None}
+
+    def say(signature: Signature) -> str:
+        return f"{words.red(signature)}{': ' if signature.message is None else '; '}{verdicts[signature]}"
+
+    return words.other_reds(report.attribution.signature, verdicts, report.cascades, say)
 
 
 def _verdict(report: AttributeReport, attribution: Attribution) -> str:

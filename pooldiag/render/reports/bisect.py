@@ -67,7 +67,7 @@ def blocks(report: BisectReport) -> Blocks:
         *_both_ends(report),
         *items("Independent sets of polluters, each of them enough", map("; ".join, sets)),
         *items("The victim, red in another way", _otherwise(report.found)),
-        *items("Other reds, not followed", map(str, report.others)),
+        *items("Other reds, not followed", words.other_reds(report.found.signature, report.others, report.cascades)),
         *_arms(report),
         *_whole(report),
         *words.closing(report, *shows("red", report.reproducer), *shows("green", report.green_command)),
@@ -266,6 +266,7 @@ def _victim(report: BisectReport) -> Iterator[tuple[str, str]]:
         place = "" if found.position is None else f", case {found.position}{of}"
         how = "" if found.named_by is None else f", {_NAMED_BY[found.named_by]}"
         yield "Victim", f"{found.victim}{place}{how}"
+    yield from words.message_rows(found.signature)
     polluter = "Polluter" if report.status is BisectStatus.FOUND else "Suspect"
     for role, names in ((polluter, found.polluters), ("Cleaner", found.cleaners), ("State-setter", found.setters)):
         yield from ((role, _placed(report, name)) for name in names)

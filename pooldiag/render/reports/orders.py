@@ -3,11 +3,12 @@
 import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from string import ascii_uppercase
 
 from pooldiag.model.bisections import OrderResult, OrdersReport
 from pooldiag.model.cases import Order, OrderKind
-from pooldiag.model.readings import Reading, Signature
+from pooldiag.model.readings import Cascade, Reading, Signature
 from pooldiag.model.words import count, shortened
 from pooldiag.render import run_words as words
 from pooldiag.render.blocks import Answer, Blocks, Cell, Column, Fact, Facts, Items, Section, Table, Tone, facts
@@ -127,7 +128,7 @@ def _symptoms(report: OrdersReport) -> tuple[Symptom, ...]:
     groups = words.grouped((run.reading.signatures[0], result) for run, result in runs if run is not None)
     ranked = sorted(groups, key=lambda group: -len(group[1]))
     pairs = itertools.product(ascii_uppercase, repeat=2)
-    letters = itertools.chain(ascii_uppercase, map("".join, itertools.cycle(pairs)))  # A to Z, then AA, AB and so on
+    letters = chain(ascii_uppercase, map("".join, itertools.cycle(pairs)))  # A to Z, then AA, AB and so on
     return tuple(
         Symptom(letter=letter, signature=signature, results=results)
         for letter, (signature, results) in zip(letters, ranked, strict=False)
@@ -188,11 +189,24 @@ def _about(report: OrdersReport, symptom: Symptom) -> Iterator[str]:
     victims = dict.fromkeys(result.victim for result in symptom.results if result.victim is not None)
     if silent := [name for name in victims if name != symptom.signature.case]:
         yield f"victim: {'; '.join(silent)}"
+    yield from (said for _, said in words.message_rows(symptom.signature))
     yield from _failing(report, symptom)
     runs = (run_of_order(report, result) for result in symptom.results)
-    signatures = (one for run in runs if run is not None for one in run.reading.signatures)
-    others = dict.fromkeys(str(one) for one in signatures if one != symptom.signature)
-    yield from (f"also {signature}" for signature in others)
+    signatures = dict.fromkeys(one for run in runs if run is not None for one in run.reading.signatures)
+    cascades = tuple(_merged(one for result in symptom.results for one in result.cascades))
+    others = (one for one in signatures if one != symptom.signature)
+    yield from (f"also {line}" for line in words.other_reds(symptom.signature, others, cascades))
+
+
+def _merged(cascades: Iterable[Cascade]) -> Iterator[Cascade]:
+    """Yield the cascades of several orders, those as one that have a red in common: another may be the first there."""
+    groups: list[tuple[Signature, ...]] = []
+    for one in cascades:
+        group = (one.first, *one.followers)
+        touched = [other for other in groups if set(other) & set(group)]
+        groups = [other for other in groups if other not in touched]
+        groups.append(tuple(dict.fromkeys(chain(*touched, group))))
+    yield from (Cascade(first=first, followers=tuple(rest)) for first, *rest in groups)
 
 
 def _failing(report: OrdersReport, symptom: Symptom) -> Iterator[str]:

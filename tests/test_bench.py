@@ -4,11 +4,16 @@ import math
 import re
 import runpy
 import subprocess
-from collections.abc import Callable
+import sys
+import traceback
+from collections.abc import Callable, Iterable
+from itertools import combinations
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
+from brittle_suite import CASES, FILES, VICTIMS, node_id, write
 
 from pooldiag.census.file_counts import take_census
 from pooldiag.census.layouts import LAYOUTS
@@ -251,6 +256,72 @@ def test_the_polluter_is_at_every_place_and_in_a_large_suite_at_every_second(pro
         "100 cases, two needed together": [(5, 95), (31, 77)],
         "100 cases, one polluter, red in 50%": [(5,), (31,), (50,), (77,), (95,), (5,)],
     }
+
+
+# --- the brittle suite -----------------------------------------------------------------------------------------------
+
+Play = Callable[[Iterable[str]], dict[str, int | None]]
+
+
+@pytest.fixture
+def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
+    """Run cases of the suite as it was written, in this order; say at which line each one failed."""
+    write(tmp_path)
+    texts = [(tmp_path / file).read_text() for file in FILES]
+
+    def run(names: Iterable[str]) -> dict[str, int | None]:
+        chain = ModuleType("chain")
+        chain.done = []  # type: ignore[attr-defined] # what the files import
+        monkeypatch.setitem(sys.modules, "chain", chain)
+        tests: dict[str, Any] = {}
+        for text in texts:
+            exec(text, tests)
+        return {name: failing_line(tests[f"test_{name}"]) for name in names}
+
+    return run
+
+
+def failing_line(test: Callable[[], None]) -> int | None:
+    try:
+        test()
+    except AssertionError as error:
+        return traceback.extract_tb(error.__traceback__)[-1].lineno
+    return None
+
+
+def test_14_cases_are_red_alone_and_all_but_one_of_them_green_in_file_order(play: Play) -> None:
+    names = [case.name for case in CASES]
+    assert (len(names), len(set(names)), len(VICTIMS)) == (48, 48, 14)
+    assert [name for name in names if play([name])[name]] == [victim.name for victim in VICTIMS]
+    assert [name for name, line in play(names).items() if line] == ["is_closed"]
+
+
+def test_the_setters_of_a_victim_make_it_green_and_none_of_them_can_be_left_out(play: Play) -> None:
+    for victim in VICTIMS:
+        for setters in victim.setters:
+            assert play([*setters, victim.name])[victim.name] is None
+            for fewer in combinations(setters, len(setters) - 1):
+                assert play([*fewer, victim.name])[victim.name]
+
+
+def test_what_makes_the_suite_hard_is_in_it(play: Play) -> None:
+    names = [case.name for case in CASES]
+    alone = {victim.name: play([victim.name])[victim.name] for victim in VICTIMS}
+    # It fails at one line alone, at another after some other case.
+    other_lines = {
+        name for name, line in alone.items() if any(play([other, name])[name] not in {line, None} for other in names)
+    }
+    after_all = {name: play([*(other for other in names if other != name), name])[name] for name in alone}
+    assert len(other_lines) >= 8
+    assert {name for name, line in after_all.items() if line} == {"has_counted_3"}
+    assert after_all["has_counted_3"] != alone["has_counted_3"]
+    assert play(["starts", "runs"]) == {"starts": alone["starts"], "runs": None}  # the setter is itself red
+    assert len(next(victim for victim in VICTIMS if victim.name == "reads_x").setters) == 2
+
+
+def test_a_case_is_named_as_pytest_names_it() -> None:
+    assert node_id("opens") == "test_first.py::test_opens"
+    assert node_id("still_runs") == "test_second.py::test_still_runs"
 
 
 # --- census ----------------------------------------------------------------------------------------------------------

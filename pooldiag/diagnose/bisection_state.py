@@ -98,6 +98,7 @@ class BisectionState(Diagnosis[BisectReport]):
             probed=tuple(self._record.probed),
             whole=next(iter(self._record.whole[-1:]), None),
             others=self._others(followed),
+            others_red_alone=() if self._chooser is None else tuple(self._chooser.red_alone),
             cascades=self._cascades(),
             reproducer=self._red_line,
             green_command=self._green_line,
@@ -160,8 +161,6 @@ class BisectionState(Diagnosis[BisectReport]):
 
     def _odd(self) -> Iterator[str]:
         """Yield what is odd about single runs, each text once, and which of the other reds are red alone."""
-        for signature in [] if self._chooser is None else self._chooser.red_alone:
-            yield f"{signature}: red alone, no other case has to do with it"
         if self._chooser is not None and self._chooser.untried:
             yield f"{self._chooser.untried} further reds were not tried alone: name one with --victim"
         reduction = self._reduction

@@ -143,7 +143,8 @@ def next_of_bisect(settings: BisectSettings, report: BisectReport) -> NextComman
         more = (f"--max-runs={_MORE * settings.max_runs}", f"--resume-from={evidence}")
         line = invocation.without("--resume").having(*more)
         return NextCommand(line=line, purpose="more runs, those that are done not repeated")
-    apart = [found for found in report.others if found not in followers(report.cascades)]
+    told = {*followers(report.cascades), *report.others_red_alone}
+    apart = [found for found in report.others if found not in told]
     others = [found.case for found in apart if found.case not in {None, report.found.victim}]
     if report.status is BisectStatus.BLOCKED or not others:
         return None

@@ -133,6 +133,7 @@ class BisectReport(RunReport):
     probed: tuple[Probed, ...] = ()  # the runs of the search
     whole: Run | None = None  # the whole order, as it was asked for
     others: tuple[Signature, ...] = ()  # reds that are not the victim's: reported, not followed
+    others_red_alone: tuple[Signature, ...] = ()  # of these, the ones that were tried alone and need no other case
     cascades: tuple[Cascade, ...] = ()  # those of all reds that say the same
     reproducer: CheckedCommand | None = None
     green_command: CheckedCommand | None = None

@@ -109,7 +109,8 @@ def test_a_case_that_is_always_red_is_not_taken_for_the_victim(always: str) -> N
     report = searched(PlayedSuite(polluters="5", always=always))
     assert (report.found.victim, report.found.polluters, report.found.prefix) == (name(13), names(5), 5)
     assert [other.case for other in report.others] == [*names(*map(int, always.split(",")))]
-    assert any("red alone" in note for note in report.session.notes)
+    assert report.others_red_alone == report.others
+    assert report.next is None
 
 
 def test_a_red_that_needs_no_other_case_has_prefix_0() -> None:
@@ -345,18 +346,33 @@ def test_a_victim_that_is_red_in_another_way_with_fewer_cases_is_not_taken_for_g
     ]
 
 
-def test_a_red_by_chance_that_its_line_does_not_show_again_is_no_answer() -> None:
-    """The first runs agree that case 5 does it; typed, it shows no more, and a second search finds nothing."""
-    report = searched(PlayedSuite(polluters="5", unlucky=in_runs(*range(1, 6))))
-    assert report.status is not FOUND
-
-
-def test_a_red_that_its_line_does_not_show_at_once_is_searched_for_again_without_belief_in_single_runs() -> None:
+def test_reds_that_come_no_more_are_no_steady_answer_and_few_are_none() -> None:
+    """The first runs agree that case 5 does it; then it shows no more."""
     steady = PlayedSuite(polluters="5")
     searched(steady)
-    line = steady.chances  # the last time that the victim could be red: its line was typed
-    report = searched(PlayedSuite(polluters="5", unlucky=lambda number: number != line))
+    for reds in range(1, steady.chances):
+        report = searched(PlayedSuite(polluters="5", unlucky=in_runs(*range(1, reds + 1))))
+        assert (report.status is not FOUND) if reds <= 3 else (report.found.noisy or report.status is not FOUND)
+        assert report.status is not FOUND or report.found.polluters == names(5)
+
+
+def test_one_run_that_does_not_agree_makes_the_search_believe_in_no_single_one() -> None:
+    steady = PlayedSuite(polluters="5")
+    searched(steady)
+    last = steady.chances
+    report = searched(PlayedSuite(polluters="5", unlucky=lambda number: number != last))
     assert (report.status, report.found.polluters, report.found.noisy) == (FOUND, names(5), True)
+
+
+def test_a_line_of_more_cases_than_a_search_runs_to_their_end_is_typed() -> None:
+    together = ",".join(map(str, range(1, 31, 3)))  # ten
+    world = World(PlayedSuite(cases=40, polluters=together))
+    report = bisect_in(world)
+    typed = [request.argv[2] for request in world.requests if request.argv[0] == "sh"]
+    assert (report.status, len(report.found.polluters)) == (FOUND, 10)
+    assert report.reproducer is not None
+    assert typed == [f'{report.reproducer.line} "$@"']
+    assert report.reproducer.ended == "exit code 1"
 
 
 def test_the_arms_run_on_the_minimal_set_and_the_green_ones_on_the_whole_order() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pooldiag.model.attributions import Status
 from pooldiag.model.bisections import BisectReport, BisectStatus, BothEnds, CheckedCommand, Found, NamedBy, Phase, Tried
 from pooldiag.model.outcomes import CaseStatus
-from pooldiag.model.readings import Sight
+from pooldiag.model.readings import Sight, Signature
 from pooldiag.model.reports import Blockage, Run
 from pooldiag.model.words import capital, count, listed, percent, shortened
 from pooldiag.render import run_words as words
@@ -67,7 +67,7 @@ def blocks(report: BisectReport) -> Blocks:
         *_both_ends(report),
         *items("Independent sets of polluters, each of them enough", map("; ".join, sets)),
         *items("The victim, red in another way", _otherwise(report.found)),
-        *items("Other reds, not followed", words.other_reds(report.found.signature, report.others, report.cascades)),
+        *items("Other reds, not followed", _others(report)),
         *_arms(report),
         *_whole(report),
         *words.closing(report, *shows("red", report.reproducer), *shows("green", report.green_command)),
@@ -196,6 +196,15 @@ def _now_and_then(report: BisectReport) -> str:
     return f", red in {tried.red} of {count(clear, 'run')} of that" if tried is not None and clear else ""
 
 
+def _others(report: BisectReport) -> Iterator[str]:
+    """Yield the reds that are not followed, and whether any other case can have to do with them."""
+
+    def say(signature: Signature) -> str:
+        return words.red(signature) + ("; red alone" if signature in report.others_red_alone else "")
+
+    return words.other_reds(report.found.signature, report.others, report.cascades, say)
+
+
 def _otherwise(found: Found) -> Iterator[str]:
     """Yield each other way in which the victim is red, after the fewest cases that were seen to bring it about."""
     for tried in found.otherwise:
@@ -252,9 +261,12 @@ def _confirmed(report: BisectReport) -> str:
 def _doubt(report: BisectReport) -> Iterator[str]:
     if report.reason is not None:
         yield f"Not established: {words.sentence(report.reason)}"
-    if not report.session.partial:
-        named = (("red", report.reproducer), ("green", report.green_command))
-        yield from (f"No command line is known that shows it {color}." for color, line in named if line is None)
+    if report.session.partial:
+        return
+    if report.reproducer is None:
+        yield "No command line is known that shows it red."
+    if report.green_command is None and (report.found.setters or not report.found.red_alone):
+        yield "No command line is known that shows it green."
 
 
 def _victim(report: BisectReport) -> Iterator[tuple[str, str]]:

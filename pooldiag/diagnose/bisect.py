@@ -9,19 +9,22 @@ from pooldiag.attribution.signatures import as_seen
 from pooldiag.diagnose.attribute import MinimalSet, attribute_set
 from pooldiag.diagnose.bisection_state import BisectionState
 from pooldiag.diagnose.commands import CheckedLines
-from pooldiag.diagnose.lister import Lister, named_case
+from pooldiag.diagnose.lister import Lister
 from pooldiag.diagnose.prober import Places, Prober, Suite, suite_in
 from pooldiag.diagnose.runner import Runner
+from pooldiag.diagnose.sequences import sequence_of
 from pooldiag.diagnose.tools import Tools
 from pooldiag.diagnose.victim_choice import GREENS_OF_A_RED, Chooser, Chosen
 from pooldiag.diagnose.wanted_order import find_order
 from pooldiag.errors import BlockedError
 from pooldiag.model.arms import Acted, Isolation, Role
 from pooldiag.model.bisections import BisectReport, BisectStatus, Confirmation, Phase
+from pooldiag.model.cases import Order, OrderKind
 from pooldiag.model.events import Searching
 from pooldiag.model.readings import Reading, Sight
 from pooldiag.model.reports import ArmResult, AttributeReport
 from pooldiag.model.settings import DEFAULT_CONFIDENCE, BisectSettings
+from pooldiag.model.words import count
 from pooldiag.rates import greens_until
 from pooldiag.reduce.probe import SearchLimits, SearchStep, Trust
 from pooldiag.reduce.result import Reduction
@@ -60,9 +63,11 @@ class _Bisection(BisectionState):
         if not self._settings.sequence:
             return suite_in(self._common.order, lister)
         listing, framework = lister.everything(), self._tools.framework
-        wanted = tuple(named_case(listing, name) for name in self._settings.sequence)
+        wanted, behind = sequence_of(listing, self._settings.sequence, self._common.victim)
+        if behind:
+            self._notes.append(f"{count(behind, 'case')} of the sequence behind the victim: left out")
         if framework.any_order:
-            return Suite(listing=listing, cases=wanted, order=self._common.order)
+            return Suite(listing=listing, cases=wanted, order=Order(kind=OrderKind.SEQUENCE))
 
         def watch(number: int, most: int) -> None:
             self._tools.ports.progress.notice(Searching(phase=Phase.SEEDS, most_left=most - number + 1))

@@ -9,20 +9,22 @@ from pooldiag.attribution.signatures import as_seen
 from pooldiag.diagnose.attribute import MinimalSet, attribute_set
 from pooldiag.diagnose.bisection_state import BisectionState
 from pooldiag.diagnose.checked_lines import TRIES, CheckedLines
-from pooldiag.diagnose.lister import Lister, named_among, named_case
+from pooldiag.diagnose.lister import Lister, named_among
 from pooldiag.diagnose.prober import Places, Prober, Suite, suite_in
 from pooldiag.diagnose.runner import Runner
+from pooldiag.diagnose.sequences import sequence_of
 from pooldiag.diagnose.tools import Tools
 from pooldiag.diagnose.victim_choice import GREENS_OF_A_RED, Chooser, Chosen
 from pooldiag.diagnose.wanted_order import find_order
 from pooldiag.errors import BlockedError
 from pooldiag.model.arms import STATE_ROLES, SWITCHED_ROLES, Acted, Isolation, Role
 from pooldiag.model.bisections import BisectReport, BisectStatus, Confirmation, Phase
-from pooldiag.model.cases import Order
+from pooldiag.model.cases import Order, OrderKind
 from pooldiag.model.events import Searching
 from pooldiag.model.readings import Reading, Sight
 from pooldiag.model.reports import ArmResult, AttributeReport
 from pooldiag.model.settings import DEFAULT_CONFIDENCE, BisectSettings
+from pooldiag.model.words import count
 from pooldiag.rates import greens_until
 from pooldiag.reduce.probe import SearchLimits, SearchStep, Trust
 from pooldiag.reduce.result import Reduction
@@ -80,7 +82,8 @@ class _Bisection(BisectionState):
         if victim == suite.cases[-1]:
             return None
         self._notes.append(f"no order was asked for: all other cases are run before {name}")
-        return replace(suite, cases=(*(case for case in suite.cases if case != victim), victim))
+        cases = (*(case for case in suite.cases if case != victim), victim)
+        return replace(suite, cases=cases, order=Order(kind=OrderKind.SEQUENCE))
 
     def _in_file_order(self, prober: Prober, chosen: Chosen) -> tuple[Prober, Chosen]:
         """Look in file order where a victim is red alone: if it is green there, a case before it sets up what it needs.
@@ -99,8 +102,7 @@ class _Bisection(BisectionState):
         if prober.answer(run, chosen.question) is not Reading.GREEN:
             self._record.whole.pop()
             return prober, chosen
-        red = "the sequence" if self._settings.sequence else prober.suite.order
-        self._notes.append(f"in {red} the victim is red as it is alone; in file order it is green")
+        self._notes.append(f"in {prober.suite.order} the victim is red as it is alone; in file order it is green")
         self._record.forget_order()
         self._record.whole.append(run)
         self._common = replace(self._common, order=Order())
@@ -114,9 +116,11 @@ class _Bisection(BisectionState):
         if not self._settings.sequence:
             return suite_in(self._common.order, lister)
         listing, framework = lister.everything(), self._tools.framework
-        wanted = tuple(named_case(listing, name) for name in self._settings.sequence)
+        wanted, behind = sequence_of(listing, self._settings.sequence, self._common.victim)
+        if behind:
+            self._notes.append(f"{count(behind, 'case')} of the sequence behind the victim: left out")
         if framework.any_order:
-            return Suite(listing=listing, cases=wanted, order=self._common.order)
+            return Suite(listing=listing, cases=wanted, order=Order(kind=OrderKind.SEQUENCE))
 
         def watch(number: int, most: int) -> None:
             self._tools.ports.progress.notice(Searching(phase=Phase.SEEDS, most_left=most - number + 1))

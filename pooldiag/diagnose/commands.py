@@ -148,7 +148,7 @@ def next_of_bisect(settings: BisectSettings, report: BisectReport) -> NextComman
     others = [found.case for found in apart if found.case not in {None, report.found.victim}]
     if report.status is BisectStatus.BLOCKED or not others:
         return None
-    fresh = invocation.without("--sequence", "--resume", "--resume-from")
+    fresh = invocation.without("--resume", "--resume-from")
     return NextCommand(line=fresh.having(f"--victim={others[0]}"), purpose="the next red of this order")
 
 

@@ -99,8 +99,8 @@ class Lister:
         chosen: set[Case] = set()
         for pattern in self._settings.case_patterns:
             matching = (case for case in listing.runnable if fnmatchcase(case.name, pattern))
-            if not (named := _exactly(listing.runnable, pattern) or [*matching]):  # a name may look like a pattern
-                raise UsageError(f"--case {pattern!r} names no case that runs", hint=_hint(pattern, listing.runnable))
+            if not (named := named_exactly(listing.runnable, pattern) or [*matching]):  # a name may look like a pattern
+                raise UsageError(f"--case {pattern!r} names no case that runs", hint=hint_of(pattern, listing.runnable))
             chosen.update(named)
         return tuple(case for case in listing.runnable if case in chosen)
 
@@ -126,9 +126,9 @@ def _plain(line: bytes) -> str:
 
 def named_case(listing: Listing, name: str) -> Case:
     """Return the one case of exactly this name; UsageError when there is none, or more than one."""
-    found = _exactly(listing.runnable, name)
+    found = named_exactly(listing.runnable, name)
     if not found:
-        raise UsageError(f"{name!r} is no case that runs", hint=_hint(name, listing.runnable))
+        raise UsageError(f"{name!r} is no case that runs", hint=hint_of(name, listing.runnable))
     if len(found) > 1:
         raise UsageError(f"{name!r} names {len(found)} cases", hint="name cases whose names no other case has")
     return found[0]
@@ -138,12 +138,12 @@ def named_among(cases: Sequence[Case], name: str) -> Case:
     """Return the first selected case of this name; UsageError when `--victim` names none."""
     found = next((case for case in cases if case.name == name), None)
     if found is None:
-        hint = _hint(name, cases, f"{len(cases)} cases are selected")
+        hint = hint_of(name, cases, f"{len(cases)} cases are selected")
         raise UsageError(f"--victim {name!r} is no selected case", hint=hint)
     return found
 
 
-def _exactly(cases: tuple[Case, ...], name: str) -> list[Case]:
+def named_exactly(cases: Sequence[Case], name: str) -> list[Case]:
     """Return the cases of this name, be it as it is listed, as it stands in the source, or as a listing folds it."""
     in_one_line = re.sub(r"[\t\n\r]", " ", name)  # as a listing in XML has it: tabs and line ends are blanks there
     return [case for case in cases if case.name in {name, in_one_line} or _in_source(case) == name]
@@ -153,7 +153,8 @@ def _in_source(case: Case) -> str:
     return case.name if case.name_bytes is None else case.name_bytes.decode("utf-8", "surrogateescape")
 
 
-def _hint(name: str, cases: Sequence[Case], otherwise: str | None = None) -> str:
+def hint_of(name: str, cases: Sequence[Case], otherwise: str | None = None) -> str:
+    """Say which case has the nearest name, or else what the user might do."""
     near = nearest(name, (case.name for case in cases), likeness=SLIP)
     if near is not None:
         return f"the nearest is {near!r}"

@@ -141,12 +141,14 @@ def confirms(listing: Listing, selection: Selection) -> bool:
 def arranged(listing: Listing, order: Order) -> Listing:
     """Put the cases of a framework that runs them in any order into this one.
 
-    Some of the cases keep the relative order that they have among all. A seed means the same on every machine;
-    no seed is seed 0. Such a framework has no suites: their order is the file's.
+    Some of the cases keep the relative order that they have among all. A seed means the same on every machine; no seed
+    is seed 0. Such a framework has no suites: their order is the file's, and so is that of a list behind a sequence.
     """
     match order.kind:
         case OrderKind.NAME:
             return replace(listing, cases=tuple(sorted(listing.cases, key=lambda case: case.name)))
+        case OrderKind.REVERSE:
+            return replace(listing, cases=listing.cases[::-1])
         case OrderKind.RAND:
             return replace(listing, cases=tuple(sorted(listing.cases, key=lambda case: _draw(case, order.seed or 0))))
         case _:

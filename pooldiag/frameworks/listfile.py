@@ -50,7 +50,7 @@ class ListFile(Framework):
     any_order = True
     counts_assertions = True
     holds_runners = True
-    plain_orders = (Order(), Order(kind=OrderKind.NAME))
+    plain_orders = tuple(Order(kind=kind) for kind in (OrderKind.FILE, OrderKind.NAME, OrderKind.REVERSE))
 
     def own_flag_hint(self, argument: str) -> str | None:
         """Look the flag up."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import bisect, shell, survey
+from tests.cli.command import bisect, one_problem, pooldiag, shell, survey
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "listfile"
 LISTFILE = "--framework=listfile"
@@ -66,6 +66,17 @@ def test_what_the_import_of_another_file_does_to_a_pytest_case_is_no_other_cases
     assert (report["victim"], report["polluters"], report["prefix"]) == ("test_b.py::test_b", [], 0)
 
 
+@pytest.mark.usefixtures("path")
+def test_the_lines_of_a_collection_are_a_sequence_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(
+        "import pytest\ndef test_1(): pass\n@pytest.mark.unknown\ndef test_2(): pass\ndef test_3(): pass\n"
+    )
+    typed = "pytest -p no:cacheprovider --collect-only -q -k 'not 3' | pooldiag bisect --no-lock --dry-run --sequence=-"
+    said = shell(f"{typed} --framework listfile {EXAMPLES / 'run_pytest'}", cwd=tmp_path)
+    assert (said.returncode, said.stderr) == (0, "")
+    assert "order      1 cases, then test_it.py::test_2" in said.stdout.splitlines()
+
+
 def test_a_harness_in_plain_sh_is_bisected_too(tmp_path: Path) -> None:
     report = bisect(LISTFILE, "--no-arms", EXAMPLES / "checks.sh", cwd=tmp_path)
     assert (report["status"], len(report["polluters"])) == ("found", 1)
@@ -82,6 +93,23 @@ def test_any_wanted_order_runs_as_it_is_wanted(tmp_path: Path) -> None:
     (tmp_path / "forwards").write_text(f"{polluter}\n{victim}\n")
     forwards = bisect(LISTFILE, "--no-arms", "--sequence=forwards", EXAMPLES / "checks.sh", cwd=tmp_path)
     assert (forwards["polluters"], forwards["victim"], forwards["prefix"]) == ([polluter], victim, 1)
+    assert {report["target"]["order"] for report in (backwards, forwards)} == {"sequence"}
+
+
+def test_a_sequence_in_the_words_of_a_collection_has_its_victim_anywhere(tmp_path: Path) -> None:
+    lines = ("passwd_fields", "no_word", "two_words", "three_words", "", "4 tests collected in 0.02s")
+    (tmp_path / "collected").write_text("".join(f"{line}\n" for line in lines))
+    target = EXAMPLES / "checks.sh"
+    said = pooldiag(
+        "bisect", "--no-lock", "--no-arms", LISTFILE, "--sequence=collected", "--victim=two_words", target, cwd=tmp_path
+    )
+    assert said.code == 1, said.out
+    assert "Polluter  passwd_fields, case 1 of 3" in said.out
+    assert ", listfile, 4 cases, sequence, " in " ".join(said.out.split())
+    assert "file order" not in said.out
+    wrong = pooldiag("bisect", "--no-lock", LISTFILE, "--sequence=collected", "--victim=two_wods", target, cwd=tmp_path)
+    assert (wrong.code, one_problem(wrong.err)) == (2, "pooldiag: --victim 'two_wods' is not in --sequence")
+    assert "'two_words'" in wrong.err
 
 
 def test_seeds_give_such_a_runner_orders_of_ours(tmp_path: Path) -> None:

@@ -137,6 +137,18 @@ def test_an_order_that_only_a_seed_has_is_found_for_a_sequence() -> None:
         bisect_in(world, sequence=("nobody",))
 
 
+def test_a_sequence_is_searched_up_to_the_victim_that_is_named() -> None:
+    world = World(PlayedSuite(cases=12, polluters="3", victim=9, always="11"))
+    lines = (*names(*range(1, 13)), "", "12 tests collected in 0.02s")
+    report = bisect_in(world, sequence=lines, victim=name(9))
+    assert (report.status, report.found.polluters, report.found.position) == (FOUND, names(3), 9)
+    assert "3 cases of the sequence behind the victim: left out" in report.session.notes
+    assert not any(set(ran) & set(names(10, 11, 12)) for ran in world.ran)
+    last = bisect_in(World(PlayedSuite(cases=12, polluters="3", victim=12)), sequence=lines)
+    assert (last.status, last.found.victim, last.found.polluters) == (FOUND, name(12), names(3))
+    assert not any("behind the victim" in note for note in last.session.notes)
+
+
 def test_a_brittle_case_is_found_with_what_sets_it_up() -> None:
     world = World(PlayedSuite(cases=40, setters="11"))
     report = bisect_in(world, victim=name(40))

@@ -240,6 +240,10 @@ def test_an_order_is_made_of_the_listing() -> None:
     assert arranged(ALL, FILE) == arranged(ALL, Order(kind=OrderKind.SUITE)) == ALL
     named = Listing(cases=(C, A, B))
     assert arranged(named, Order(kind=OrderKind.NAME)).cases == (A, B, C)
+    assert arranged(named, Order(kind=OrderKind.REVERSE)).cases == (B, A, C)
+    assert LISTFILE.run_arguments(select(*ALL.cases), Order(kind=OrderKind.REVERSE), None) == LISTFILE.run_arguments(
+        select(*ALL.cases), Order(kind=OrderKind.NAME), None
+    )
     # A seed must mean on every machine, and in every version, what it meant in an old report.
     many = Listing(cases=tuple(Case(name=f"{number}") for number in range(6)))
     assert "".join(case.name for case in arranged(many, SEED_7).cases) == "314205"

@@ -73,6 +73,7 @@ def decide(given: Invocation, config: Config, *, invocation: CommandLine) -> Dec
     files = (path, *libraries(path)) if searchable else ()
     marks = find_markers(files, {*markers(), *(mark for known in FRAMEWORKS.values() for mark in known.markers)})
     framework = recognise(marks) if said.framework is None else registered(FRAMEWORKS, said.framework, "--framework")
+    require_orders(framework, () if said.order is None else (said.order,), "--order")
     arguments = (*entry.command[1:], *given.arguments)
     framework.refuse(arguments)
     profile = _profile(said, marks)
@@ -105,6 +106,16 @@ def with_cases(decided: Decided) -> Decided:
             hint=f"name what is inside it: --framework NAME, one of {known}",
         )
     return decided
+
+
+def require_orders(framework: Framework, kinds: Iterable[OrderKind], option: str) -> None:
+    """Raise UsageError for an order that a framework cannot be asked for."""
+    known = [str(order.kind) for order in framework.plain_orders]
+    if OrderKind.REVERSE in kinds and str(OrderKind.REVERSE) not in known:
+        raise UsageError(
+            f"{option} {OrderKind.REVERSE}: a {framework.name} target has no such order",
+            hint=f"it has {', '.join(known)}, and those of seeds",
+        )
 
 
 def _check(typed: Options, said: Options) -> None:

@@ -92,10 +92,17 @@ def next_command(
         line = settings.invocation.having(f"--max-runs={_MORE * settings.max_runs}")
         return NextCommand(line=line, purpose="more runs")
     alone = any(one.role is Role.ISOLATE and one.shows is Shows.GONE for one in attribution.seen)
-    if alone and cases > 1 and settings.bisect_alike is not None:
-        return NextCommand(line=settings.bisect_alike.having(), purpose="which case leaves it")
+    if (alone or _may_need_a_case(settings, attribution)) and cases > 1 and settings.bisect_alike is not None:
+        purpose = "which case leaves it" if alone else "which earlier case it needs, or must not have"
+        return NextCommand(line=settings.bisect_alike.having(), purpose=purpose)
     hidden = any(one.role is Role.BASELINE for one in attribution.seen)  # the line that is green is the one as it is
     return None if hidden else _green_line(settings, tools, results)
+
+
+def _may_need_a_case(settings: AttributeSettings, attribution: Attribution) -> bool:
+    """Tell whether another order may clear a red that nothing else clears: this is not the one it is written in."""
+    is_own = settings.order.kind in {OrderKind.FILE, OrderKind.SUITE}
+    return not is_own and all(one.shows is not Shows.GONE for one in attribution.seen)
 
 
 def _green_line(settings: AttributeSettings, tools: Tools, results: tuple[ArmResult, ...]) -> NextCommand | None:

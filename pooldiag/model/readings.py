@@ -34,16 +34,22 @@ class PlaceKind(StrEnum):
     NOT_REACHED = "not reached"  # the case never began
 
 
-_SOURCE_LINE = re.compile(r"(?:.*/)?([^/]+:\d+)", re.DOTALL)
+_SOURCE_LINE = re.compile(r".*[^/]:\d+", re.DOTALL)
+_FAR = re.compile(r"(?:/|(?:.*/)?\.\./).*?([^/]+/[^/]+)", re.DOTALL)  # with the folder that the file is in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedPlace:
-    """Where a red is, in words; `output` is the path or the printed name of the output that it is about."""
+    """Where a red is, in words; `output` is the path or the printed name of the output that it is about.
+
+    `shown` is a source line as a path from the project: it depends on where the diagnosis was started, and is not part
+    of the identity.
+    """
 
     text: str
     kind: PlaceKind = PlaceKind.TEXT
     output: str | None = None
+    shown: str | None = field(default=None, compare=False)
 
     @property
     def is_line(self) -> bool:
@@ -51,9 +57,11 @@ class RedPlace:
         return self.kind is PlaceKind.TEXT and _SOURCE_LINE.fullmatch(self.text) is not None
 
     def __str__(self) -> str:
-        """Say it, without the folders of a source line."""
-        line = None if self.kind is PlaceKind.OUTPUT else _SOURCE_LINE.fullmatch(self.text)
-        return self.text if line is None else line[1]
+        """Say it; of a source line whose project is not known, the file and its folder."""
+        if self.shown is not None:
+            return self.shown
+        far = _FAR.fullmatch(self.text) if self.is_line else None
+        return self.text if far is None else far[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +79,7 @@ class Signature:
     message: str | None = field(default=None, compare=False)  # its first lines, with their values
 
     def __str__(self) -> str:
-        """Say the failure in one line, a source line by its file's name alone."""
+        """Say the failure in one line."""
         what = {
             SignatureKind.CRASH: self.signal or "crash",
             SignatureKind.FAILURE: "failure",

@@ -279,6 +279,10 @@ def _place_kind(signature: Signature) -> PlaceKind | None:
     return None if signature.place is None else signature.place.kind
 
 
+def _place_shown(signature: Signature) -> str | None:
+    return None if signature.place is None else signature.place.shown
+
+
 def _output(signature: Signature) -> str | None:
     return None if signature.place is None else signature.place.output
 
@@ -297,7 +301,13 @@ def forms(raw_names: Mapping[str, bytes]) -> Forms:
         **_census_forms.FORMS,
         **_FORMS,
         Signature: DocumentForm(
-            made={"place": _place, "place_kind": _place_kind, "output": _output, "name_bytes": name_bytes},
+            made={
+                "place": _place,
+                "place_kind": _place_kind,
+                "place_shown": _place_shown,
+                "output": _output,
+                "name_bytes": name_bytes,
+            },
             optional=("name_bytes",),
         ),
         CaseName: DocumentForm(made={"name_bytes": name_bytes}, optional=("name_bytes",)),

@@ -25,8 +25,9 @@ from pooldiag.execute.guard import GuardedExecutor
 from pooldiag.execute.interrupts import interruptible
 from pooldiag.execute.journal import Journal
 from pooldiag.execute.local_files import LocalFiles
-from pooldiag.execute.machine import age_seconds, commit_of, machine_report, sha256_of
+from pooldiag.execute.machine import age_seconds, commit_of, machine_report, project_of, sha256_of
 from pooldiag.execute.supervision import SupervisedExecutor, SupervisedLock, Supervisor
+from pooldiag.model.cases import Target
 from pooldiag.model.reports import RunReport, TargetReport
 from pooldiag.ports import Ports
 from pooldiag.profiles import fills_among, inherited_changes, inherited_remarks
@@ -139,6 +140,7 @@ def _tools(
         searchable=decided.searchable,
         closed=decided.closed,
         libraries=decided.libraries,
+        project=_project(settings.target),
         removed=removed,
         fills=fills_among(removed, settings.profile),
         surroundings=_digest(repr((__version__, inherited))),
@@ -146,6 +148,12 @@ def _tools(
         notes=(*decided.notes, *remarks),
     )
     return Tools(ports=ports, framework=decided.framework, facts=facts)
+
+
+def _project(target: Target) -> tuple[Path, ...]:
+    """Return the folders that paths are shown from: the user's own, the projects of where the target runs and lies."""
+    found = (target.shell_directory, project_of(target.directory), project_of(target.path))
+    return tuple(folder for folder in found if folder is not None)
 
 
 def _inherited(removed: set[str]) -> dict[str, str]:

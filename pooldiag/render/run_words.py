@@ -265,6 +265,11 @@ def session_facts(session: Session, runs: int | str, *, with_order: bool = True)
     yield "Runs", spent(runs, session)
 
 
+def has_pool(found: TargetReport) -> bool:
+    """Say whether there may be an allocator: else words about one, and about a device, are of no use."""
+    return found.profile is not None
+
+
 def target(found: TargetReport, *, with_order: bool) -> str:
     """Say what was run: the program, its framework, cases and order, the profile, its age."""
     framework = found.framework if found.version is None else f"{found.framework} {found.version}"
@@ -280,7 +285,7 @@ def spent(runs: int | str, session: Session) -> str:
     if lock is None:
         return made
     if lock.waited_seconds < SHORTEST_WAIT_SECONDS:
-        return f"{made}; the lock was free"
+        return f"{made}; the lock was free" if has_pool(session.target) else made
     came = "came after" if lock.held_seconds else "did not come in"
     return f"{made}; the lock {came} {duration(lock.waited_seconds)}"
 

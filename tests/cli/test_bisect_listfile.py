@@ -1,12 +1,13 @@
 """`bisect` of a runner that takes a file of names: a pytest suite, and a harness in plain sh."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.command import bisect, one_problem, pooldiag, shell, survey
+from tests.cli.command import bisect, checked, one_problem, pooldiag, shell, survey
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "listfile"
 LISTFILE = "--framework=listfile"
@@ -110,6 +111,32 @@ def test_a_sequence_in_the_words_of_a_collection_has_its_victim_anywhere(tmp_pat
     wrong = pooldiag("bisect", "--no-lock", LISTFILE, "--sequence=collected", "--victim=two_wods", target, cwd=tmp_path)
     assert (wrong.code, one_problem(wrong.err)) == (2, "pooldiag: --victim 'two_wods' is not in --sequence")
     assert "'two_words'" in wrong.err
+
+
+@pytest.mark.parametrize(
+    "words", [("bisect",), ("attribute",), ("orders", "--orders=file,name,reverse", "--seeds=none")]
+)
+def test_where_a_script_runs_the_cases_nothing_is_said_of_pools_and_devices(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    said = pooldiag(*words, "--lock=l", "-q", LISTFILE, EXAMPLES / "checks.sh", cwd=tmp_path)
+    assert said.code in {1, 3}, said.err
+    about = re.compile(
+        r"\b(pool|allocator|profile|lock|block|scratch|stream|bypass|poison|serial|switch)", re.IGNORECASE
+    )
+    assert about.findall(said.out.replace(".pooldiag", "").replace("pooldiag ", "").replace("--lock=l", "")) == []
+    (saved,) = tmp_path.glob(".pooldiag/*/report.json")
+    assert checked(saved.read_text())["target"]["profile"] is None
+    plan = pooldiag(words[0], "--dry-run", "--no-lock", LISTFILE, EXAMPLES / "checks.sh", cwd=tmp_path).out
+    assert "profile" not in plan
+
+
+def test_where_a_switch_is_named_for_a_script_its_pool_is_spoken_of(tmp_path: Path) -> None:
+    arm = "--arm=bypass=MY_POOL=off"
+    said = pooldiag("attribute", "--lock=l", "-q", LISTFILE, arm, EXAMPLES / "checks.sh", cwd=tmp_path)
+    assert ", profile custom, " in " ".join(said.out.split())
+    assert "the lock was free" in " ".join(said.out.split())
+    assert "What would decide: " in said.out
 
 
 def test_seeds_give_such_a_runner_orders_of_ours(tmp_path: Path) -> None:

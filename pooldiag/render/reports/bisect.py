@@ -209,7 +209,7 @@ def _otherwise(found: Found) -> Iterator[str]:
     """Yield each other way in which the victim is red, after the fewest cases that were seen to bring it about."""
     for tried in found.otherwise:
         ran = f"after {shortened(tried.cases, words.NAMES_SHOWN)}" if tried.cases else "alone"
-        yield f"{ran}: {tried.other_red}"
+        yield ran if tried.other_red is None else f"{ran}: {words.red(tried.other_red)}"
 
 
 def _after(noun: str, names: tuple[str, ...]) -> str:

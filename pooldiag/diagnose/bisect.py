@@ -54,9 +54,10 @@ class _Bisection(BisectionState):
             if all(run.reading.reading is Reading.GREEN for run in self._record.whole):
                 self._block_when_nothing_asserted(self._record.whole)
             return
+        if not prober.suite.is_in_file_order:
+            prober, self._chosen = self._in_file_order(prober, self._with_alone(prober, self._chosen))
+        self._prober = prober
         self._reduction = self._reduce(prober, self._chosen)
-        if self._reduction.red_alone and not self._reduction.cleaners:
-            prober, self._chosen = self._in_file_order(prober, self._chosen)
         self._show(prober, self._chosen)
 
     def _choose(self, prober: Prober) -> tuple[Prober, Chosen | None]:
@@ -85,13 +86,23 @@ class _Bisection(BisectionState):
         cases = (*(case for case in suite.cases if case != victim), victim)
         return replace(suite, cases=cases, order=Order(kind=OrderKind.SEQUENCE))
 
+    def _with_alone(self, prober: Prober, chosen: Chosen) -> Chosen:
+        """Return it with what the victim is alone, unless nothing ran before it."""
+        if () in chosen.memory or chosen.place == 0:
+            return chosen
+        (alone,) = prober.ask([()], chosen.question)
+        return replace(chosen, memory=chosen.memory | {(): (alone,)})
+
     def _in_file_order(self, prober: Prober, chosen: Chosen) -> tuple[Prober, Chosen]:
         """Look in file order where a victim is red alone: if it is green there, a case before it sets up what it needs.
 
-        The report is then of that order.
+        The report is then of that order. Where nobody asked for an order, the victim may be red alone in another way.
         """
-        if prober.suite.is_in_file_order:
+        alone = chosen.memory.get((), ())
+        other = self._record.other_reds.get(()) if self._settings.order_is_free else None
+        if other is None and alone[-1:] != (Reading.RED,):
             return prober, chosen
+        question = chosen.question if other is None else replace(chosen.question, signature=other)
         suite = suite_in(Order(), prober.lister)
         place = suite.cases.index(chosen.victim)
         beginning = prober.of(replace(suite, cases=suite.cases[: place + 1]))
@@ -99,18 +110,15 @@ class _Bisection(BisectionState):
             return prober, chosen
         self._record.phase = Phase.BASELINE
         run = beginning.whole()
-        if prober.answer(run, chosen.question) is not Reading.GREEN:
+        if prober.answer(run, question) is not Reading.GREEN:
             self._record.whole.pop()
             return prober, chosen
-        self._notes.append(f"in {prober.suite.order} the victim is red as it is alone; in file order it is green")
+        self._notes.append(f"in {prober.suite.order} the victim is red, and so it is alone; in file order it is green")
         self._record.forget_order()
         self._record.whole.append(run)
         self._common = replace(self._common, order=Order())
-        memory = {tuple(range(place)): (Reading.GREEN,), (): chosen.memory[()]}
-        found = replace(chosen, place=place, memory=memory)
-        self._prober, self._chosen = beginning, found
-        self._reduction = self._reduce(beginning, found)
-        return beginning, found
+        memory = {tuple(range(place)): (Reading.GREEN,), (): tuple(Reading.RED for _ in alone)}
+        return beginning, replace(chosen, question=question, place=place, memory=memory)
 
     def _suite(self, lister: Lister) -> Suite:
         if not self._settings.sequence:

@@ -47,7 +47,8 @@ class CheckedLines:
         """Yield the runs of the search that had the words of the line, and came to an end of their own."""
         if self.tools.framework.runs_as_typed(selection):
             made = self.prober.record.made.get(places[:-1], ())
-            yield from (run for run in made if run.outcome.completed.ending is not Ending.ENOUGH)
+            whole = (run for run in made if run.outcome.completed.ending is not Ending.ENOUGH)
+            yield from (run for run in whole if run.outcome.selection == selection)  # places are of one order
 
     def _typed(self, places: Places, selection: Selection, tries: int) -> Iterator[Run]:
         line = self._line(selection, OUT)

@@ -197,6 +197,28 @@ def test_a_pytest_failure_has_its_values_and_its_place_from_where_it_was_started
     ]
 
 
+def test_a_pytest_case_that_fails_in_two_ways_says_in_which(suite: Target, tmp_path: Path) -> None:
+    write(
+        tmp_path / "test_ways.py",
+        """
+        done = []
+        def test_loads(): done.append("loads")
+        def test_breaks(): done.append("breaks")
+        def test_victim():
+            assert done, "nothing is loaded"
+            assert "breaks" not in done
+        """,
+    )
+    own = Target(argv=suite.argv[:2], folder=tmp_path)
+    ways = [("test_victim",), ("test_loads", "test_victim"), ("test_loads", "test_breaks", "test_victim")]
+    ends = [own.run(own.select(*names))[0].results[-1] for names in ways]
+    assert [(one.place, (one.message or "").partition("\n")[0]) for one in ends] == [
+        ("test_ways.py:6", "AssertionError: nothing is loaded"),
+        (None, ""),
+        ("test_ways.py:7", "AssertionError: assert 'breaks' not in ['loads', 'breaks']"),
+    ]
+
+
 @pytest.mark.parametrize("arguments", [("a_test.py", "b_test.py"), ("a_test.py::test_a", "b_test.py::test_b"), ()])
 def test_a_pytest_case_alone_has_the_files_of_the_whole_suite_imported(
     suite: Target, tmp_path: Path, arguments: tuple[str, ...]

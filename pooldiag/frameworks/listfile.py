@@ -12,10 +12,10 @@ The target is called in three ways, each time after the arguments that its user 
         Run these, in this order, and report nothing: that is the line that people are shown.
 
 A name is any line of bytes that is not empty and holds no NUL; no two cases have the same. A line of the report
-that says nothing known is ignored. In a MESSAGE `\n` is the end of a line, and two backslashes are one: of its lines
-the first are kept. A case that begins and has no result is one that the run ended in, unless it was killed. A skipped
-case counts as passed with nothing asserted, a `pass` without a number as one assertion. The exit code and the output
-are read as of any target.
+that says nothing known is ignored. In PATH and MESSAGE `\n` is the end of a line, `\ ` a blank, and two backslashes
+are one; of the lines of a MESSAGE the first are kept. A case that begins and has no result is one that the run ended
+in, unless it was killed. A skipped case counts as passed with nothing asserted, a `pass` without a number as one
+assertion. The exit code and the output are read as of any target.
 """
 
 import re
@@ -36,8 +36,8 @@ _OWN_FLAGS = {
     "--case": "select cases with --case PATTERN, before the target",
     "--report": "pooldiag makes the target write a report of its own",
 }
-_FAILURE = re.compile(r"(\S+:\d+)(?:: (.*))?", re.DOTALL)  # its place and its message
-_ESCAPES = {r"\n": "\n", r"\\": "\\"}
+_FAILURE = re.compile(r"((?:\\ |\S)+:\d+)(?:: (.*))?", re.DOTALL)  # its place and its message
+_ESCAPES = {r"\n": "\n", r"\\": "\\", r"\ ": " "}
 _ESCAPE = re.compile("|".join(map(re.escape, _ESCAPES)))
 _MESSAGE_LINES = 3
 
@@ -218,11 +218,12 @@ def _result(case: Case, word: bytes, rest: str) -> CaseResult:
         asserted = int(rest) if re.fullmatch("[0-9]{1,18}", rest) else 1
         return CaseResult(case=case, status=CaseStatus.PASSED, assertions_passed=asserted if word == b"pass" else 0)
     place, message = found.groups() if (found := _FAILURE.fullmatch(rest)) else (None, rest)
-    message = _message(message or "")
-    return CaseResult(case=case, status=CaseStatus.FAILED, assertions_failed=1, place=place, message=message or None)
+    lines = [line.rstrip() for line in _unescaped(message or "").split("\n")]
+    kept = clipped("\n".join([line for line in lines if line][:_MESSAGE_LINES]))
+    place = None if place is None else _unescaped(place)
+    return CaseResult(case=case, status=CaseStatus.FAILED, assertions_failed=1, place=place, message=kept or None)
 
 
-def _message(text: str) -> str:
-    """Return the first lines of a message that are not blank, as they were before they were put into one line."""
-    lines = (line.rstrip() for line in _ESCAPE.sub(lambda found: _ESCAPES[found[0]], text).split("\n"))
-    return clipped("\n".join([line for line in lines if line][:_MESSAGE_LINES]))
+def _unescaped(text: str) -> str:
+    """Return a text as it was before it was put into one line."""
+    return _ESCAPE.sub(lambda found: _ESCAPES[found[0]], text)

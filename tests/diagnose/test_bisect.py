@@ -14,7 +14,7 @@ from pooldiag.model.attributions import Status
 from pooldiag.model.bisections import BisectReport, BisectStatus, NamedBy, Phase
 from pooldiag.model.readings import SignatureKind
 from pooldiag.model.runs import Ending
-from pooldiag.model.settings import OutputSpec
+from pooldiag.model.settings import CommandLine, OutputSpec
 from pooldiag.rates import excluded_by, greens_until
 from tests.played.commands import BASELINE, ISOLATE, OUTPUTS, bisect_in, settings_of, switch
 from tests.played.suite import PlayedSuite, every_second, in_runs, name, names
@@ -147,6 +147,14 @@ def test_a_sequence_is_searched_up_to_the_victim_that_is_named() -> None:
     last = bisect_in(World(PlayedSuite(cases=12, polluters="3", victim=12)), sequence=lines)
     assert (last.status, last.found.victim, last.found.polluters) == (FOUND, name(12), names(3))
     assert not any("behind the victim" in note for note in last.session.notes)
+
+
+def test_the_next_red_of_a_sequence_is_one_of_the_same_sequence() -> None:
+    typed = CommandLine(command="bisect", options=("--sequence=lines", "--victim=x"), target=("./suite",))
+    world = World(PlayedSuite(cases=12, polluters="3", victim=9, always="5"))
+    report = bisect_in(world, sequence=names(*range(1, 13)), victim=name(9), invocation=typed)
+    assert report.next is not None
+    assert report.next.line == f"pooldiag bisect --sequence=lines '--victim={name(5)}' ./suite"
 
 
 def test_a_brittle_case_is_found_with_what_sets_it_up() -> None:

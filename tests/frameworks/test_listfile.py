@@ -167,6 +167,8 @@ def test_a_case_that_skipped_or_says_so_asserted_nothing(line: str, assertions: 
         (r"fail one  \n\n  two\n \nthree\nfour", None, "one\n  two\nthree"),
         (r"fail C:\\new\nat \\\\host\x", None, "C:\\new\nat \\\\host\\x"),
         (r"fail \n", None, None),
+        (r"fail my\ tests/a\\b.py:3: no\ \\ ", "my tests/a\\b.py:3", "no \\"),
+        (r"fail my tests/a.py:3: no", None, "my tests/a.py:3: no"),
     ],
 )
 def test_a_failure_has_its_place_and_its_message(line: str, place: str | None, message: str | None) -> None:

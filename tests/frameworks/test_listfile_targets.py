@@ -177,7 +177,7 @@ def test_a_pytest_suites_skips_and_errors_are_told(suite: Target, tmp_path: Path
 
 def test_a_pytest_failure_has_its_values_and_its_place_from_where_it_was_started(suite: Target, tmp_path: Path) -> None:
     write(
-        tmp_path / "below" / "test_values.py",
+        tmp_path / "be low" / "test_values.py",
         """
         import os
         def test_scale(tmp_path):
@@ -185,15 +185,42 @@ def test_a_pytest_failure_has_its_values_and_its_place_from_where_it_was_started
             assert 1.0 == 1.5, "wrong scale"
         def test_lines(): raise ValueError("C:\\\\new\\n\\ntwo\\nthree\\nfour")
         def test_fixture(unknown): pass
+        def test_frozen(tmp_path):
+            os.chdir(tmp_path)
+            os.rmdir(tmp_path)
+            os.path.abspath("x")
         """,
     )
-    own = Target(argv=(*suite.argv[:2], "below"), folder=tmp_path)
+    own = Target(argv=(*suite.argv[:2], "be low"), folder=tmp_path)
     report, problem, _ = own.run(None)
     assert problem is None
     assert [(one.place, one.message) for one in report.results] == [
-        ("below/test_values.py:5", "AssertionError: wrong scale\nassert 1.0 == 1.5"),
-        ("below/test_values.py:6", "ValueError: C:\\new\ntwo\nthree"),
+        ("be low/test_values.py:5", "AssertionError: wrong scale\nassert 1.0 == 1.5"),
+        ("be low/test_values.py:6", "ValueError: C:\\new\ntwo\nthree"),
         (None, "fixture 'unknown' not found"),
+        ("be low/test_values.py:11", "FileNotFoundError: [Errno 2] No such file or directory"),
+    ]
+
+
+def test_a_pytest_case_that_fails_in_two_ways_says_in_which(suite: Target, tmp_path: Path) -> None:
+    write(
+        tmp_path / "test_ways.py",
+        """
+        done = []
+        def test_loads(): done.append("loads")
+        def test_breaks(): done.append("breaks")
+        def test_victim():
+            assert done, "nothing is loaded"
+            assert "breaks" not in done
+        """,
+    )
+    own = Target(argv=suite.argv[:2], folder=tmp_path)
+    ways = [("test_victim",), ("test_loads", "test_victim"), ("test_loads", "test_breaks", "test_victim")]
+    ends = [own.run(own.select(*names))[0].results[-1] for names in ways]
+    assert [(one.place, (one.message or "").partition("\n")[0]) for one in ends] == [
+        ("test_ways.py:6", "AssertionError: nothing is loaded"),
+        (None, ""),
+        ("test_ways.py:7", "AssertionError: assert 'breaks' not in ['loads', 'breaks']"),
     ]
 
 

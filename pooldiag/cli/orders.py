@@ -4,6 +4,7 @@ What a run needs, and `--help` or `--dry-run` does not, is imported only where i
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -36,7 +37,7 @@ def orders(given: Invocation) -> ExitCode:
 
     Exit code: 0 nothing red; 1 an order is red; 4 blocked; 2 usage.
     """
-    from pooldiag.cli.target.decisions import configuration, decide, with_cases  # noqa: PLC0415 - as said above
+    from pooldiag.cli.target.decisions import NO_SWITCH, configuration, decide, with_cases  # noqa: PLC0415 - as said above
     from pooldiag.model.settings import DEFAULT_MAX_PROBES, OrdersSettings  # noqa: PLC0415
 
     given = flags.with_environment(given)
@@ -45,6 +46,7 @@ def orders(given: Invocation) -> ExitCode:
         raise UsageError("--orders none and --seeds none leave no order to run", hint="leave one of them out")
     config = configuration(given.said, Path.cwd())
     decided = with_cases(decide(given, config, invocation=given.line("attribute", ATTRIBUTE_OPTIONS)))
+    decided = replace(decided, notes=tuple(note for note in decided.notes if note != NO_SWITCH))  # no arm runs here
     settings = OrdersSettings(
         invocation=given.line("orders", OPTIONS),
         bisect_alike=given.line("bisect", flags.RUNS_ALIKE),

@@ -18,9 +18,12 @@ from pooldiag.model.events import Searching
 from pooldiag.model.readings import Cascade, Reading, Signature
 from pooldiag.model.reports import AttributeReport
 from pooldiag.model.settings import BisectSettings
+from pooldiag.model.words import shortened
 from pooldiag.rates import excluded_by
 from pooldiag.reduce.probe import BestKnown, SearchStep
 from pooldiag.reduce.result import Reduction
+
+_ALONE_NAMED = 2  # of the reds that are red alone, where there are more
 
 
 class BisectionState(Diagnosis[BisectReport]):
@@ -152,8 +155,12 @@ class BisectionState(Diagnosis[BisectReport]):
 
     def _odd(self) -> Iterator[str]:
         """Yield what is odd about single runs, each text once, and which of the other reds are red alone."""
-        for signature in [] if self._chooser is None else self._chooser.red_alone:
-            yield f"{signature}: red alone, no other case has to do with it"
+        alone = [] if self._chooser is None else self._chooser.red_alone
+        if len(alone) > _ALONE_NAMED:
+            named = shortened(map(str, alone), _ALONE_NAMED, between="; ")
+            yield f"{len(alone)} reds are red alone, no other case has to do with them: {named}"
+        else:
+            yield from (f"{signature}: red alone, no other case has to do with it" for signature in alone)
         if self._chooser is not None and self._chooser.untried:
             yield f"{self._chooser.untried} further reds were not tried alone: name one with --victim"
         reduction = self._reduction

@@ -4,6 +4,7 @@ What a run needs, and `--help` or `--dry-run` does not, is imported only where i
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -37,6 +38,7 @@ def orders(given: Invocation) -> ExitCode:
     Exit code: 0 nothing red; 1 an order is red; 4 blocked; 2 usage.
     """
     from pooldiag.cli.target.decisions import (  # noqa: PLC0415 - as said above
+        NO_SWITCH,
         configuration,
         decide,
         require_orders,
@@ -50,6 +52,7 @@ def orders(given: Invocation) -> ExitCode:
     config = configuration(given.said, Path.cwd())
     decided = with_cases(decide(given, config, invocation=given.line("attribute", ATTRIBUTE_OPTIONS)))
     require_orders(decided.framework, given.said.orders or (), "--orders")
+    decided = replace(decided, notes=tuple(note for note in decided.notes if note != NO_SWITCH))  # no arm runs here
     settings = OrdersSettings(
         invocation=given.line("orders", OPTIONS),
         bisect_alike=given.line("bisect", flags.RUNS_ALIKE),

@@ -6,7 +6,6 @@ All of it is plain text that may hold outside text as it came: a format makes it
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import TypeVar
 
 from pooldiag.model.attributions import ExcludedRate
@@ -197,7 +196,7 @@ def other_reds(
     """Yield the reds beside one, those that say the same in one line; a long list ends in a count."""
     lines = []
     if followed is not None and (alike := more_alike(followed, cascades)):
-        lines.append(": ".join((alike, *islice(_message(followed), 1))))
+        lines.append(alike)  # the message itself stands above
     groups = ((_members(one), one.followers) for one in cascades)
     told = {one for group, behind in groups for one in (group if followed in group else behind)}
     for one in others:

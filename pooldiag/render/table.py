@@ -22,7 +22,7 @@ from pooldiag.render._picture import picture
 from pooldiag.render._wrapping import wrapped
 from pooldiag.render.blocks import Answer, Block, Command, Facts, Folder, Items, Picture, Section, Table, Text, Tone
 
-WIDE = 110  # columns from which a table has room for words beside its counts
+WIDE = 110  # columns from which there is room for words beside counts
 PICTURE_LINES = 16
 
 _MARGIN = 4  # beside a picture
@@ -137,10 +137,11 @@ class _Screen:
 
     def facts(self, facts: Facts) -> Grid:
         grid = Grid.grid(padding=(0, _GAP))
-        names = [self.text(row.name, "bold") for row in facts.rows]
+        rows = [row for row in facts.rows if self.page.width >= WIDE or not row.wide]
+        names = [self.text(row.name, "bold") for row in rows]
         longest = max((cell_len(line) for name in names for line in name.plain.splitlines()), default=0)
         within = self.beside(longest + _GAP)
-        for name, row in zip(names, facts.rows, strict=True):
+        for name, row in zip(names, rows, strict=True):
             value = [within.text(row.value)] if row.value or not row.below else []
             below = [part for block in row.below for part in within.parts(block)]
             grid.add_row(name, Group(*value, *below))

@@ -66,6 +66,9 @@ def configuration(said: Options, start: Path) -> Config:
     return find_config(start) if said.config is None else read_config(said.config)
 
 
+NO_SWITCH = "no switch of an allocator is known here: name them, --arm 'bypass=NAME=VALUE', one for each role"
+
+
 def decide(given: Invocation, config: Config, *, invocation: CommandLine) -> Decided:
     """Look at the target's files, and decide what is the same for every command; nothing of the target runs."""
     found = resolve_target(given.target, config, Path.exists)
@@ -273,7 +276,7 @@ def _notes(
     if framework is BLACKBOX and typed.framework is None:
         yield "no known test framework: run as a black box, which reads the exit code and the outputs only"
     if not profile.arms and not without_pool:
-        yield "no switch of an allocator is known here: name them, --arm 'bypass=NAME=VALUE', one for each role"
+        yield NO_SWITCH
     if profile.beneath:
         yield f"partially bypassed: the arms of {profile.name} leave in place {'; '.join(profile.beneath)}"
     for name, value in profile.always.set:

@@ -152,8 +152,8 @@ def _tools(
 
 def _project(target: Target) -> tuple[Path, ...]:
     """Return the folders that paths are shown from: the user's own, the projects of where the target runs and lies."""
-    found = (target.shell_directory, project_of(target.directory), project_of(target.path))
-    return tuple(folder for folder in found if folder is not None)
+    places = (target.directory, target.path, target.path.resolve())
+    return tuple(filter(None, (target.shell_directory, *map(project_of, places))))
 
 
 def _inherited(removed: set[str]) -> dict[str, str]:

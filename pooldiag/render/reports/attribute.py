@@ -15,6 +15,7 @@ from pooldiag.render.reports._arm_words import flakes, is_red, known
 from pooldiag.render.reports._outputs import outputs
 
 CANDIDATES_NAMED = 6  # in words; all of them stand in the JSON report
+OF_MANY_NAMED = 3  # of more than these
 
 _SAW = {
     Prediction.SAME_RED: "red",
@@ -211,8 +212,9 @@ def _is_fact(witness: Witness) -> bool:
 
 def _either(titles: list[str]) -> str:
     """Join some titles, and count the others; with semicolons where a title has a comma of its own."""
-    more = len(titles) - CANDIDATES_NAMED
-    *first, last = [*titles[:CANDIDATES_NAMED], *([f"one of {more} more"] if more > 0 else [])]
+    named = titles if len(titles) <= CANDIDATES_NAMED else titles[:OF_MANY_NAMED]
+    more = len(titles) - len(named)
+    *first, last = [*named, *([f"one of {more} more"] if more else [])]
     if any("," in title for title in titles):
         return "; ".join([*first, f"or {last}" if first else last])
     return f"{', '.join(first)} or {last}" if first else last
@@ -294,6 +296,8 @@ def _verdict(report: AttributeReport, attribution: Attribution) -> str:
     """Say in one line what is known of a further signature."""
     if attribution.status is Status.ESTABLISHED:
         return f"established: {named(report, attribution)}"
+    if attribution.candidates and attribution.candidates == report.attribution.candidates:
+        return "not settled, as above"
     titles = [_titled(report, one.mechanism) for one in attribution.candidates]
     return f"not settled: {_either(titles)}" if titles else "not settled"
 

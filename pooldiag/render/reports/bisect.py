@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
+from pooldiag.model.arms import SWITCHED_ROLES
 from pooldiag.model.attributions import Status
 from pooldiag.model.bisections import BisectReport, BisectStatus, BothEnds, CheckedCommand, Found, NamedBy, Phase, Tried
 from pooldiag.model.outcomes import CaseStatus
 from pooldiag.model.readings import Sight, Signature
-from pooldiag.model.reports import Blockage, Run
+from pooldiag.model.reports import AttributeReport, Blockage, Run
 from pooldiag.model.words import capital, count, listed, percent, shortened
 from pooldiag.render import run_words as words
 from pooldiag.render.blocks import (
@@ -17,6 +18,7 @@ from pooldiag.render.blocks import (
     Cell,
     Column,
     Command,
+    Fact,
     Items,
     Row,
     Section,
@@ -74,7 +76,7 @@ def blocks(report: BisectReport) -> Blocks:
     )
 
 
-def _rows(report: BisectReport) -> Iterator[tuple[str, str]]:
+def _rows(report: BisectReport) -> Iterator[tuple[str, str] | Fact]:
     yield from _victim(report)
     if report.status is not BisectStatus.FOUND and (known := best(report.red_with, report.green_with)):
         yield "So far", known
@@ -86,21 +88,36 @@ def _rows(report: BisectReport) -> Iterator[tuple[str, str]]:
 
 
 def _both_ends(report: BisectReport) -> Iterator[Section]:
-    if found := tuple(_ends(report.found)):
+    if (found := tuple(_ends(report.found))) and not _is_red_alone(report.found):
         proven = report.status is BisectStatus.FOUND
         title = "Both ends, as they were run" if proven else "As far as it was run"
         yield Section(title=title, blocks=(Table(columns=ENDS, rows=found),))
 
 
+def _is_red_alone(found: Found) -> bool:
+    """Tell whether all there is to show is the victim alone, each time red: the prefix says so."""
+    proof = found.set_proof or found.prefix_proof
+    if proof is None or proof.green or proof.red.cases or found.prefix_proof not in {None, proof}:
+        return False
+    return found.prefix == 0 and bool(proof.red.red) and not proof.red.green + proof.red.void
+
+
 def _arms(report: BisectReport) -> Iterator[Section]:
     """Yield what `attribute` tells, of the minimal set."""
     found = report.attribution
-    if found is None:
+    if found is None or _is_told(found):
         return
     certain = tuple(attribute.sure(found))
     parts = (*map(Text, attribute.meaning(found)), *([facts(certain)] if certain else []), *attribute.evidence(found))
     verdict = words.inside_a_sentence(attribute.answer(found).title)
     yield Section(title=f"The arms on the minimal set: {verdict}", blocks=parts)
+
+
+def _is_told(found: AttributeReport) -> bool:
+    """Tell whether the answer says all that arms show: none switched an allocator, and nothing was seen beside them."""
+    switched = any(arm.runs and arm.arm.role in SWITCHED_ROLES for arm in found.arms)
+    is_open = found.attribution.status is Status.UNRESOLVED and found.attribution.mechanism is None
+    return is_open and not switched and not found.attribution.witnesses
 
 
 def _whole(report: BisectReport) -> Iterator[Section]:
@@ -300,7 +317,9 @@ def _smallest(found: Found) -> str | None:
     if found.prefix is None:
         return None
     if found.prefix == 0:
-        return "0: the victim is red alone"
+        alone = found.set_proof.red if found.set_proof is not None and _is_red_alone(found) else None
+        counted = "" if alone is None else f", in {alone.red}/{alone.red} runs"
+        return f"0: the victim is red alone{counted}"
     if found.smallest:
         return f"{found.prefix}, the smallest that is red"
     why = "runs disagree" if found.noisy else "a cleaner was seen"
@@ -317,7 +336,7 @@ def _runs(report: BisectReport) -> str:
     return f"{report.runs} for the search{more}{',' if more else ''}"
 
 
-def _cost(report: BisectReport) -> Iterator[tuple[str, str]]:
+def _cost(report: BisectReport) -> Iterator[tuple[str, str] | Fact]:
     """Yield what the search cost in cases, and which of its runs were not made now."""
     if not report.runs:
         return
@@ -328,7 +347,8 @@ def _cost(report: BisectReport) -> Iterator[tuple[str, str]]:
     yield "Search", f"{count(report.cases_run, 'case')} run{times}{recalled}{beside}"
     if report.probed:
         phases = Counter(one.phase for one in report.probed)
-        yield "", f"runs by purpose: {', '.join(f'{made} {key}' for key, made in phases.items())}"
+        purposes = ", ".join(f"{made} {key}" for key, made in phases.items())
+        yield Fact("", f"runs by purpose: {purposes}", wide=True)
 
 
 def best(red_with: int | None, green_with: int | None) -> str:

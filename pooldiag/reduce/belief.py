@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from pooldiag.model.readings import Reading
-from pooldiag.rates import entropy, log_mixture, mixture, normalised
+from pooldiag.rates import entropy, log_mixture, log_sum, mixture, normalised
 from pooldiag.reduce.probe import Bench, Counts, Positions, bits_of
 
 FLAKE_PRIOR = 0.28
@@ -39,7 +39,8 @@ TOGETHER_PRIOR = 0.05
 SET_PRIOR = 0.10
 """The prior of more than one polluter; what is left is for a single one."""
 
-_Runs = tuple[tuple[int, Counts], ...]  # selections as bits, and how often they read which way
+_Run = tuple[int, Counts]  # a selection as bits, and how often it read which way
+_Runs = tuple[_Run, ...]
 _FAULT = mixture(always=0.5, at_any_rate=0.5)  # half of the faults show in nearly every run, half at any rate
 _FREE = mixture(always=0.25, at_any_rate=0.5, never=0.25)  # of one selection: the catch-all may be steady, too
 _SHORT = 20  # cases more to choose from than there are: in a short suite a flake is soon laid to some case
@@ -91,24 +92,39 @@ def set_confidence(bench: Bench, sets: Sequence[Positions], wanted: Reading = Re
     runs = _runs(bench)
     held = [bits_of(one) for one in sets]
     hits = misses = 0
-    strays: list[tuple[int, int]] = []  # of each selection that holds none of them
+    strays: list[_Run] = []  # those that hold none of them
     for bits, counts in runs:
         hit, miss = (counts.red, counts.green) if wanted is Reading.RED else (counts.green, counts.red)
         if any(one & ~bits == 0 for one in held):
             hits, misses = hits + hit, misses + miss
         else:
-            strays.append((hit, miss))
+            strays.append((bits, Counts(red=hit, green=miss)))
     single = [len(one) for one in sets] == [1]
     prior = 1 - FLAKE_PRIOR - CATCH_ALL_PRIOR - TOGETHER_PRIOR - SET_PRIOR if single else SET_PRIOR
     places = sum(math.log(math.comb(bench.length + _SHORT, len(one))) for one in sets)
-    log = math.log(prior) - places + log_fault(hits, misses)
-    if any(hit for hit, _ in strays):
-        log += _log_able(strays) - math.log(bench.length)
+    log = math.log(prior) - places + _log_shown(bench.length, hits, misses, strays)
     others = [_log_flake(runs)]
     if wanted is Reading.RED and not single:
         one_case = _log_singles(bench.length, runs, _greens_with(bench.length, runs))
         others += [log + math.log(_NOW_AND_THEN) for log in one_case]
     return normalised([log, *others])[0]
+
+
+def _log_shown(length: int, hits: int, misses: int, strays: Sequence[_Run]) -> float:
+    """Say how probable the runs are if some sets do it: those that hold one, and the strays, which hold none.
+
+    What a stray shows is done by one further case at an unknown place, or by something else at rates of its own.
+    """
+    shown = sum(counts.red for _, counts in strays)
+    if not shown:
+        return log_fault(hits, misses)
+    able = _log_able([(counts.red, counts.green) for _, counts in strays])
+    further = [log_fault(hits, misses) + able - math.log(length)]
+    possible = _in_every_red(length, strays)
+    for one, green in enumerate(_greens_with(length, strays)):
+        if possible >> one & 1:
+            further.append(log_fault(hits + shown, misses + green) - math.log(length))
+    return log_sum(further)
 
 
 def best_share(rate: float) -> float:
@@ -134,15 +150,21 @@ def _runs(bench: Bench) -> _Runs:
 def _log_singles(length: int, runs: _Runs, greens: Sequence[int]) -> list[float]:
     """Return for each case how probable it is as the only polluter, and the runs given that."""
     red = sum(counts.red for _, counts in runs)
-    possible = (1 << length) - 1
-    for bits, counts in runs:
-        possible &= bits if counts.red else possible
+    possible = _in_every_red(length, runs)
     prior = math.log((1 - FLAKE_PRIOR - CATCH_ALL_PRIOR - TOGETHER_PRIOR) / (length + _SHORT))
     marginal = {green: prior + log_fault(red, green) for green in {*greens}}
     return [marginal[green] if possible >> one & 1 else -math.inf for one, green in enumerate(greens)]
 
 
-def _greens_with(length: int, runs: _Runs) -> list[int]:
+def _in_every_red(length: int, runs: Sequence[_Run]) -> int:
+    """Return the cases, as bits, that every selection held which was red."""
+    possible = (1 << length) - 1
+    for bits, counts in runs:
+        possible &= bits if counts.red else possible
+    return possible
+
+
+def _greens_with(length: int, runs: Sequence[_Run]) -> list[int]:
     """Count for each case the green runs that held it."""
     steps = [0] * (length + 1)
     for bits, counts in runs:

@@ -170,6 +170,19 @@ def test_every_independent_set_is_found_when_asked_for(every_set: bool) -> None:
     assert answer.prefix == 8  # of the shortest: the first polluter by itself
 
 
+@pytest.mark.parametrize(("several", "most"), [(2, 24), (5, 25)])
+def test_polluters_that_suffice_alone_take_little_more_than_a_search_for_each_end(several: int, most: int) -> None:
+    runs = []
+    for seed in range(30):
+        places = Random(seed).sample(range(99), several)
+        answer = reduce_order(suite(99, *({one} for one in places)), 99)
+        assert (answer.status, answer.prefix) == (FOUND, min(places) + 1)
+        assert set(answer.polluters) <= set(places)
+        runs.append(answer.runs)
+    assert sum(runs) / len(runs) <= most - 1
+    assert max(runs) <= most + 1
+
+
 @pytest.mark.parametrize("positions", [tuple(range(40)), ()])
 def test_a_void_baseline_blocks(positions: Positions) -> None:
     answer = reduce_order(suite(40, {3}), 40, memory={positions: (VOID, VOID)})

@@ -79,3 +79,8 @@ def test_the_output_that_a_red_is_about_is_named() -> None:
     (lack,) = signatures(green(outputs=(short("a: b", "c.bin"),)))
     (crash,) = signatures(green(end=signalled(11)))
     assert [output_of(one) for one in (nan, lack, crash)] == ["video.bin", "a: b/c.bin", None]
+
+
+def test_a_failure_without_a_place_is_known_by_the_first_line_of_its_message() -> None:
+    (found,) = signatures(outcome(result(FIRST, CaseStatus.FAILED, message="at 0x7f: 3\nassert 0x7f"), result(SECOND)))
+    assert found.place == RedPlace(text="at …: …")

@@ -12,8 +12,7 @@ _SUMMARY = re.compile(
     r"=*\s*(no tests|\d+(/\d+)? tests?) collected(, \d+ errors?)?( \(\d+ deselected\))?"
     r" in [\d.]+s( \([\d:]+\))?\s*=*"
 )
-_WARNINGS = re.compile(r"=+ warnings summary( \(.*\))? =+")
-_WARNINGS_END = re.compile(r"-- Docs: \S+")
+_WARNINGS = re.compile(r"=+ warnings summary( \(.*\))? =+|-- Docs: \S+")  # the first and the last line of them
 
 
 def names_in(lines: tuple[str, ...]) -> tuple[str, ...]:
@@ -42,8 +41,8 @@ def sequence_of(listing: Listing, lines: tuple[str, ...], victim: str | None) ->
 
 def _marked(lines: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
     """Yield each line, and whether it is blank, looks like the end of a collection, or stands among its warnings."""
-    among_warnings = False
-    for line in lines:
-        among_warnings |= _WARNINGS.fullmatch(line) is not None
-        yield line, among_warnings or not line.strip() or _SUMMARY.fullmatch(line) is not None
-        among_warnings &= _WARNINGS_END.fullmatch(line) is None
+    # From the one end of the warnings to the other: who turns an order round by `tac` turns them round, too.
+    ends = [place for place, line in enumerate(lines) if _WARNINGS.fullmatch(line)]
+    among = range(ends[0], ends[-1] + 1) if ends else ()
+    for place, line in enumerate(lines):
+        yield line, place in among or not line.strip() or _SUMMARY.fullmatch(line) is not None

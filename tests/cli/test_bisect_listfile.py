@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import bisect, checked, one_problem, pooldiag, shell, survey
+from tests.cli.command import bisect, checked, one_problem, pooldiag, script, shell, survey
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "listfile"
 LISTFILE = "--framework=listfile"
@@ -83,6 +83,24 @@ def test_a_harness_in_plain_sh_is_bisected_too(tmp_path: Path) -> None:
     assert (report["status"], len(report["polluters"])) == ("found", 1)
     assert shell(report["reproducer"], cwd=tmp_path).returncode != 0
     assert shell(report["green_command"], cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.usefixtures("path")
+def test_a_suite_that_cannot_be_collected_blocks_in_the_words_of_pytest(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text("def test_a(): pass\n")
+    (tmp_path / "test_x.py").write_text("import nowhere_to_be_found\n")
+    report = bisect(LISTFILE, EXAMPLES / "run_pytest", cwd=tmp_path)
+    assert (report["status"], report["runs"]) == ("blocked", 0)
+    assert report["blocked_by"] == (
+        "the target could not list its cases (exit code 2): 1 error during collection: ModuleNotFoundError: No module"
+        " named 'nowhere_to_be_found' (test_x.py)"
+    )
+
+
+def test_a_whole_listing_beside_an_error_is_not_used(tmp_path: Path) -> None:
+    target = script(tmp_path, 'printf "case a\\nend\\n" >"${1#*=}"; echo no device >&2; exit 3')
+    report = bisect(LISTFILE, target, cwd=tmp_path)
+    assert report["blocked_by"] == "the target could not list its cases (exit code 3): no device"
 
 
 def test_any_wanted_order_runs_as_it_is_wanted(tmp_path: Path) -> None:

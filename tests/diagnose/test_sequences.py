@@ -36,6 +36,7 @@ def test_what_pytest_prints_behind_the_cases_is_left_out(summary: str) -> None:
     lines = (A.name, C.name, *WARNINGS, summary)
     assert names_in(lines) == (A.name, C.name)
     assert sequence_of(LISTING, lines, None) == ((A, C), 0)
+    assert sequence_of(LISTING, lines[::-1], None) == ((C, A), 0)
 
 
 def test_a_case_of_such_a_name_is_one() -> None:

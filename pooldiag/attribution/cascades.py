@@ -27,7 +27,8 @@ def cascades(reds: Iterable[Signature], order: Sequence[str]) -> tuple[Cascade, 
     five on the message is enough, wherever they failed, unless it only says what was asserted there: `assert False` at
     another line is another matter. Few reds that say one thing at several lines may be of a message that says little
     (`is red`), so each of them is looked at. Where a red has no message its place says all, and where it has no place
-    either, nothing. Numbers and addresses in a message may differ. Whatever comes first in the order is the first: an
+    either, nothing. Numbers and addresses in a message may differ, but in what was asserted: many cases may compare
+    their results by one line, and each has its own. Whatever comes first in the order is the first: an
     earlier case cannot follow a later one.
     """
     places = {name: place for place, name in enumerate(reversed(order), 1)}
@@ -70,5 +71,7 @@ def _said_at_its_place(red: Signature) -> _Words | None:
     """Return what a red says, and where; None where nothing is known of it."""
     if red.place is None or not red.place.is_line:
         return None
-    message = None if red.message is None else without_numbers(red.message)
+    message = red.message
+    if message is not None and not _ASSERTED.match(message):
+        message = without_numbers(message)
     return (red.kind, red.signal, message, red.place.text)

@@ -47,6 +47,13 @@ def test_what_was_asserted_at_another_line_is_another_matter(message: str) -> No
     assert numbers(*(red(number, message) for number in (1, 2))) == [[1, 2]]
 
 
+def test_a_line_that_compares_the_results_of_many_cases_is_one_only_with_the_same_values() -> None:
+    compared = [red(number, f"CHECK( out == ref ) is false: {number} == 0", "compare.cpp:5") for number in range(1, 8)]
+    assert numbers(*compared) == []
+    device = "CHECK( status == 0 ) is false: 700 == 0"
+    assert numbers(*(red(number, device, "launch.cpp:5") for number in range(1, 4))) == [[1, 2, 3]]
+
+
 def test_what_is_thrown_is_one_whatever_was_checked() -> None:
     thrown = [red(number, f"CHECK( run({number}) ) threw CUDA error", f"gpu.cpp:{number}") for number in range(1, 5)]
     assert numbers(*thrown, red(6, "exception: CUDA error", None)) == [[1, 2, 3, 4, 6]]

@@ -474,6 +474,13 @@ def test_what_is_named_of_a_brittle_case_is_judged_whatever_the_status(
     assert green == answer
 
 
+def test_polluters_that_are_named_of_a_brittle_case_are_shown_as_such(suites_program: dict[str, Any]) -> None:
+    said = report("unresolved", setters=["t.py::test_a", "t.py::test_b"], polluters=["t.py::test_c"])
+    assert suites_program["names"](said, "state_setters") == "a + b"
+    assert suites_program["names"](said, "polluters") == "polluters c"
+    assert suites_program["names"]({}, "polluters") == ""
+
+
 def test_the_answer_of_each_tool_is_read(suites_program: dict[str, Any]) -> None:
     given, typed, pbt = suites_program["OTHERS"]
     ours = suites_program["pooldiag"](Path("pooldiag"))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pooldiag.attribution.signatures import without_numbers
 from pooldiag.model.readings import Cascade, Signature
 
-_MANY = 5  # chosen: so many cases seldom fail with one message at several places, and each for a cause of its own
+_MANY = 3  # chosen: two that say the same at two places may well be two
 
 _THROWN = re.compile(
     r"[A-Z_]+\( .* \) threw (.*)", re.DOTALL
@@ -24,11 +24,11 @@ def cascades(reds: Iterable[Signature], order: Sequence[str]) -> tuple[Cascade, 
     """Group the reds that say the same; `order` are the names of all cases in running order.
 
     Two reds belong together if kind, signal, message and place are equal: what they call failed at one line. From
-    five on the message is enough, wherever they failed, unless it only says what was asserted there: `assert False` at
-    another line is another matter. Few reds that say one thing at several lines may be of a message that says little
-    (`is red`), so each of them is looked at. Where a red has no message its place says all, and where it has no place
-    either, nothing. Numbers and addresses in a message may differ, but in what was asserted: many cases may compare
-    their results by one line, and each has its own. Whatever comes first in the order is the first: an
+    three on the message is enough, wherever they failed, unless it only says what was asserted there: `assert False` at
+    another line is another matter. Such a message may still say little (`is red`): a search that follows the first
+    looks whether the others need it. Where a red has no message its place says all, and where it has no place either,
+    nothing. Numbers and addresses in a message may differ, but in what was asserted: many cases may compare their
+    results by one line, and each has its own. Whatever comes first in the order is the first: an
     earlier case cannot follow a later one.
     """
     places = {name: place for place, name in enumerate(reversed(order), 1)}

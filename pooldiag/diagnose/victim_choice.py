@@ -69,6 +69,9 @@ class Chooser:
                 self.red_alone = [one.question.signature for one in alone]
                 return chosen
             alone += [] if chosen is None else [chosen]
+            if chosen is not None and (own := self._own_cause(chosen, alone)) is not None:
+                self.red_alone = [one.question.signature for one in alone]
+                return own
         self.red_alone = [one.question.signature for one in alone[1:]]
         self.untried = len(candidates[_MOST_ALONE:])
         self.reason = None if alone else self.reason
@@ -120,6 +123,31 @@ class Chooser:
         found = self._candidates()
         behind = followers(cascades(found, [case.name for case in self.prober.suite.cases]))
         return [one for one in found if one not in behind]
+
+    def _own_cause(self, first: Chosen, alone: list[Chosen]) -> Chosen | None:
+        """Return one that says at another place what a red says that is red alone, and does not need it.
+
+        A message may say little: all that fail may say `is red`. The first that is green alone tells: where it is
+        green without the red in question it follows that one, and so do those behind it. Reds alone join the others.
+        """
+        for red in self._behind(first):
+            if len(alone) >= _MOST_ALONE:
+                return None
+            chosen = self._tried_alone(red)
+            if chosen.memory.get((), ())[-1:] == (Reading.RED,):
+                alone.append(chosen)
+                continue
+            without = tuple(place for place in range(chosen.place) if place != first.place)
+            if self.prober.ask([without], chosen.question) != [Reading.RED]:
+                return None
+            return replace(chosen, memory=chosen.memory | {without: (Reading.RED,)})
+        return None
+
+    def _behind(self, first: Chosen) -> tuple[Signature, ...]:
+        """Return those that follow a red with its message alone; at its very place there is nothing to doubt."""
+        red, cases = first.question.signature, [case.name for case in self.prober.suite.cases]
+        found = next((one.followers for one in cascades(self._candidates(), cases) if one.first == red), ())
+        return found if any(one.place != red.place for one in found) else ()
 
     def _of_user(self, victim: Case) -> Chosen | None:
         """Follow the victim that the user names: its red, its output's, its not being reached, or its red alone."""

@@ -57,11 +57,11 @@ class RedPlace:
         return self.kind is PlaceKind.TEXT and _SOURCE_LINE.fullmatch(self.text) is not None
 
     def __str__(self) -> str:
-        """Say it; of a source line whose project is not known, the file and its folder."""
+        """Say it: of a source line whose project is not known, the file and its folder; of a message its first line."""
         if self.shown is not None:
             return self.shown
         far = _FAR.fullmatch(self.text) if self.is_line else None
-        return self.text if far is None else far[1]
+        return self.text.partition("\n")[0] if far is None else far[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

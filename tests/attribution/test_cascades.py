@@ -35,9 +35,9 @@ def test_numbers_and_addresses_in_a_message_may_differ() -> None:
 
 
 def test_many_reds_with_one_message_are_one_wherever_they_failed_and_few_are_not() -> None:
-    many = [red(number, place=f"gpu.py:{number}") for number in range(1, 6)]
-    assert numbers(*many) == [[1, 2, 3, 4, 5]]
-    assert numbers(*many[:4]) == []
+    many = [red(number, place=f"gpu.py:{number}") for number in range(1, 4)]
+    assert numbers(*many) == [[1, 2, 3]]
+    assert numbers(*many[:2]) == []
 
 
 @pytest.mark.parametrize("message", ["assert False", "AssertionError", "CHECK( ok ) is false: false", "assert 1 == 2"])
@@ -62,7 +62,7 @@ def test_what_is_thrown_is_one_whatever_was_checked() -> None:
 def test_without_a_message_the_place_says_all_and_without_either_nothing() -> None:
     assert numbers(red(1, None), red(2, None), red(3, None, "gpu.py:6")) == [[1, 2]]
     assert numbers(*(red(number, None, None) for number in range(1, 8))) == []
-    assert numbers(*(red(number, CUDA, CUDA) for number in range(1, 4))) == []  # a message that stands for a place
+    assert numbers(*(red(number, CUDA, CUDA) for number in range(1, 3))) == []  # a message that stands for a place
 
 
 def test_another_ending_or_a_red_in_no_case_follows_nothing() -> None:

@@ -48,11 +48,35 @@ def test_where_what_broke_it_passes_the_next_case_is_the_victim() -> None:
     assert report.found.signature.message == "device error 700: an illegal memory access was encountered"
 
 
+def test_those_that_follow_at_other_lines_are_asked_once_whether_they_do() -> None:
+    report = searched(loud(at_one_line=False))
+    assert (report.found.victim, report.found.red_alone) == (name(4), True)
+    (cascade,) = report.cascades
+    assert len(cascade.followers) == 26
+    assert report.runs <= 6
+
+
+def test_one_that_says_the_same_and_does_not_need_the_first_is_followed() -> None:
+    report = searched(PlayedSuite(cases=20, polluters="6", always="2,4,9", victim=15))
+    assert (report.status, report.found.victim, report.found.polluters) == (BisectStatus.FOUND, name(15), names(6))
+    always = searched(PlayedSuite(cases=30, always=",".join(map(str, range(1, 31)))))
+    assert (always.found.victim, always.found.red_alone) == (name(1), True)
+    assert always.runs <= 11
+
+
 def test_one_that_follows_is_the_victim_where_the_user_names_it() -> None:
     report = searched(loud(), victim=name(9))
     assert (report.status, report.found.victim, report.found.polluters) == (BisectStatus.FOUND, name(9), names(4))
     assert report.next is not None
     assert name(4) in report.next.line
+
+
+def test_many_reds_that_are_red_alone_are_one_note() -> None:
+    report = searched(PlayedSuite(cases=9, polluters="1", always="2,3,4,5"))
+    assert report.found.victim == name(9)
+    (note,) = report.session.notes
+    assert note.startswith("4 reds are red alone, no other case has to do with them: failure in case 0002")
+    assert note.endswith("; and 2 more")
 
 
 def test_no_order_is_searched_for_those_that_follow() -> None:

@@ -91,6 +91,7 @@ class PlayedSuite:
     keeps: str | None = None
     poisoner: int | None = None
     untouched: str = ""
+    at_one_line: bool = True  # what fails from then on
     kept: set[str] = field(default_factory=set)  # the folders that hold the file
     chances: int = 0  # how often the victim could be red so far
 
@@ -144,7 +145,7 @@ class _Process:
         self.is_poisoned |= number == suite.poisoner
         if self.is_poisoned and number not in numbers_in(suite.untouched):
             self.failed = True
-            self.lines.append(f"fail {POISONED}")
+            self.lines.append(f"fail {POISONED if suite.at_one_line else POISONED.replace(':5:', f':{number}:')}")
         elif (red and suite.how == "fail") or number in numbers_in(suite.always) or in_part:
             self.failed = True
             line = number + 1000 * (red and not numbers_in(suite.misleads).isdisjoint(self.ran))

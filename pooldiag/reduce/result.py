@@ -28,6 +28,10 @@ class Proof:
         ends = [Observed(positions=one, counts=bench.used.get(one, Counts())) for one in (red, *greens)]
         return cls(red=ends[0], green=tuple(ends[1:]))
 
+    def now(self, bench: Bench) -> "Proof":
+        """Return it with all runs that were made since."""
+        return self.on(bench, self.red.positions, [end.positions for end in self.green])
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reduction:

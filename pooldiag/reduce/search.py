@@ -126,9 +126,16 @@ class _OrderSearch:
             self._without_red()
 
     def finished(self) -> Reduction:
-        """Return the answer with what it cost."""
-        bench = self.bench
-        return replace(self.answer, runs=bench.runs, recalled=bench.recalled, known=bench.known)
+        """Return the answer with all runs of its ends, and what it cost."""
+        bench, answer = self.bench, self.answer
+        return replace(
+            answer,
+            set_proof=answer.set_proof and answer.set_proof.now(bench),
+            prefix_proof=answer.prefix_proof and answer.prefix_proof.now(bench),
+            runs=bench.runs,
+            recalled=bench.recalled,
+            known=bench.known,
+        )
 
     def _without_red(self) -> None:
         """Say how the victim is where its red does not show: green, or red in another way."""

@@ -317,6 +317,16 @@ def test_a_red_that_hardly_ever_shows_again_is_given_up_in_the_end() -> None:
     assert answer.runs <= 250
 
 
+@pytest.mark.parametrize("polluter", [0, 3, 11])
+def test_both_ends_are_said_with_all_their_runs(polluter: int) -> None:
+    memory: Memory = {}
+    answer = reduce_order(suite(12, {polluter}), 12, memory=memory)
+    for proof in (the(answer.set_proof), the(answer.prefix_proof)):
+        for end in (proof.red, *proof.green):
+            assert end.counts.total == len(memory[end.positions])
+    assert the(answer.set_proof).red.counts.red > 1
+
+
 class Otherwise:
     """A victim that is red in another way wherever it is neither red nor green as the rules say."""
 

@@ -13,6 +13,7 @@ from pooldiag.model.runs import Completed, Ending
 from pooldiag.model.signals import signal_name, signal_of_exit_code
 
 _NUMBERS = re.compile(r"0x[0-9a-fA-F]+|\d+")
+_MESSAGE_LINES = 3  # of a message, the first that are not empty
 
 # The words of places that are neither a source line nor a message.
 _FIRST, _BETWEEN, _LAST = "before the first case", "between two cases", "after the last case"
@@ -57,6 +58,17 @@ def is_at(signature: Signature, kind: PlaceKind) -> bool:
 def not_reached(victim: Case) -> Signature:
     """Return the signature of a victim that never began."""
     return Signature(kind=SignatureKind.COUNT, case=victim.name, place=_NOT_REACHED)
+
+
+def without_numbers(message: str) -> str:
+    """Return a message without its numbers and addresses, which differ from run to run."""
+    return _NUMBERS.sub("…", message)
+
+
+def first_lines(message: str | None) -> str | None:
+    """Return the first lines of a message that are not empty; None where there is none."""
+    lines = [line.rstrip() for line in (message or "").splitlines() if line.strip()]
+    return "\n".join(lines[:_MESSAGE_LINES]) or None
 
 
 def saved_place(text: str | None, *, kind: SignatureKind, case: str | None) -> RedPlace | None:
@@ -113,7 +125,8 @@ def _ending(outcome: Outcome) -> Signature | None:
         return _at(SignatureKind.CRASH, outcome, broken, place=completed.words)
     signal = ending_signal(completed) or (broken.signal if broken else None)
     if signal is not None:
-        return _at(SignatureKind.CRASH, outcome, broken, signal=signal)
+        crash = _at(SignatureKind.CRASH, outcome, broken, signal=signal)
+        return replace(crash, message=crash.message or mark)
     if broken is None:
         return None
     if mark and completed.exit_code != 0:  # a sanitizer that ends the process
@@ -137,9 +150,13 @@ def _at(
     signal: str | None = None,
     place: str | None = None,
 ) -> Signature:
-    if broken is not None:
-        return Signature(kind=kind, signal=signal, case=broken.case.name, place=_worded(place or broken.case.place))
-    return Signature(kind=kind, signal=signal, place=_worded(place) or _outside(outcome))
+    if broken is None:
+        return Signature(kind=kind, signal=signal, place=_worded(place) or _outside(outcome))
+    message = first_lines(broken.message)
+    if message is not None and signal is not None and message.startswith(signal):
+        message = None  # `SIGSEGV - Segmentation violation signal`: that is said already
+    found = _worded(place or broken.case.place)
+    return Signature(kind=kind, signal=signal, case=broken.case.name, place=found, message=message)
 
 
 def _outside(outcome: Outcome) -> RedPlace | None:
@@ -153,9 +170,11 @@ def _outside(outcome: Outcome) -> RedPlace | None:
 def _failures(outcome: Outcome) -> Iterator[Signature]:
     for result in outcome.report.results:
         if result.status is CaseStatus.FAILED:
-            # Numbers and addresses in a message differ from run to run.
-            place = result.place or (None if result.message is None else _NUMBERS.sub("…", result.message))
-            yield Signature(kind=SignatureKind.FAILURE, case=result.case.name, place=_worded(place))
+            place = result.place or (
+                None if result.message is None else without_numbers(result.message.partition("\n")[0])
+            )
+            message = first_lines(result.message)
+            yield Signature(kind=SignatureKind.FAILURE, case=result.case.name, place=_worded(place), message=message)
 
 
 def _unexplained(outcome: Outcome) -> Iterator[Signature]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from pooldiag.attribution.acted import Beforehand, acted
 from pooldiag.attribution.answers import ALL_ANSWERS, Circumstances
+from pooldiag.attribution.cascades import cascades
 from pooldiag.attribution.conclusions import conclude
 from pooldiag.attribution.engine import Spent, Stop, StopRule, circumstances, greens_needed, next_step
 from pooldiag.attribution.fresh_state import no_answer
@@ -211,6 +212,7 @@ class _ArmsDiagnosis(Diagnosis[AttributeReport]):
             session=self._session(partial=partial, blocked=blocked, target=target, notes=said),
             attribution=attribution,
             others=tuple(self._attribution(other, None) for other in self._known.known() if other != signature),
+            cascades=cascades(self._known.known(), [case.name for case in self._cases]),
             answers=ALL_ANSWERS,
             mechanisms=MECHANISMS,
             excluded=None if blocked or signature else excluded_by(len(self._known.of(Role.BASELINE))),

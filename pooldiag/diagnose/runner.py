@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
 
+from pooldiag.attribution.project_paths import seen_from
 from pooldiag.attribution.reading import read
 from pooldiag.diagnose.processes import Processes, run_process, state_folders_of
 from pooldiag.diagnose.run_memory import RunBegun, RunKey, RunMemory, RunPlan
@@ -87,6 +88,7 @@ class Runner:
     def __init__(self, settings: AttributeSettings, tools: Tools, *, side_by_side: bool = False) -> None:
         """Look at the target as it is now; nothing runs yet. `side_by_side`: several runs may go on at once."""
         self._ports = tools.ports
+        self._folders, self._directory = tools.facts.project, settings.target.directory
         self._count = tools.ports.evidence.runs_there()
         self._state_of: str | None = None  # the last run that began with empty folders
         self.processes = Processes(settings, tools)
@@ -104,7 +106,8 @@ class Runner:
         for outcome in self.made(plans, self.processes.outcome):
             self.processes.learn(outcome)
             seconds = sum(process.completed.seconds for process in outcome.parts or (outcome,))
-            runs.append(Run(id=outcome.run, arm=outcome.arm, outcome=outcome, reading=read(outcome), seconds=seconds))
+            reading = seen_from(read(outcome), self._folders, directory=self._directory)
+            runs.append(Run(id=outcome.run, arm=outcome.arm, outcome=outcome, reading=reading, seconds=seconds))
         return runs
 
     def made(self, plans: Sequence[RunPlan], make: _MakeOutcome) -> list[Outcome]:

@@ -18,9 +18,10 @@ class TargetFacts:
     `names` are the variable names found in its binary and libraries, among them those of the profile's symbols that
     stand in the binary itself. `libraries` are what it loads at its start. `searchable` is False for a target whose
     files cannot know such names (a script); `closed` is True for one whose files are all that is ever loaded, and that
-    starts no other program. `removed` are the inherited variables that every run goes without, with the values they
-    had, `fills` those of them that fill memory; `surroundings` identifies all others, `changed_variables` are those
-    that differ from an interrupted diagnosis that is continued.
+    starts no other program. `project` are folders from which paths are shown, the first that holds one. `removed`
+    are the inherited variables that every run goes without, with the values they had, `fills` those of them that fill
+    memory; `surroundings` identifies all others, `changed_variables` are those that differ from an interrupted
+    diagnosis that is continued.
     """
 
     report: TargetReport
@@ -29,6 +30,7 @@ class TargetFacts:
     searchable: bool
     closed: bool = False
     libraries: tuple[Path, ...] = ()
+    project: tuple[Path, ...] = ()
     removed: tuple[tuple[str, str], ...] = ()
     fills: tuple[InheritedFill, ...] = ()
     surroundings: str = ""

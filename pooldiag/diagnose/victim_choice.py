@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from pooldiag.attribution.cascades import cascades, followers
 from pooldiag.attribution.questions import Question, result_of
 from pooldiag.attribution.signatures import is_at, not_reached, same_red
 from pooldiag.diagnose.lister import named_among
@@ -60,7 +61,7 @@ class Chooser:
         if named is not None:
             return self._of_user(named)
         alone: list[Chosen] = []
-        candidates = self._candidates()
+        candidates = self._leading()
         for signature in candidates[:_MOST_ALONE]:
             chosen = self._by_search(signature) if signature.case is None else self._tried_alone(signature)
             if chosen is not None and chosen.memory.get((), ())[-1:] != (Reading.RED,):
@@ -68,6 +69,9 @@ class Chooser:
                 self.red_alone = [one.question.signature for one in alone]
                 return chosen
             alone += [] if chosen is None else [chosen]
+            if chosen is not None and (own := self._own_cause(chosen, alone)) is not None:
+                self.red_alone = [one.question.signature for one in alone]
+                return own
         self.red_alone = [one.question.signature for one in alone[1:]]
         self.untried = len(candidates[_MOST_ALONE:])
         self.reason = None if alone else self.reason
@@ -75,8 +79,12 @@ class Chooser:
 
     def first_red(self) -> Signature | None:
         """Return the red of the last whole run that is looked at first; None where there is none to be followed."""
-        named, found = self._named(), self._candidates() if self.prober.record.whole else []
-        return next((one for one in found if named is None or one.case in {None, named.name}), None)
+        if not self.prober.record.whole:
+            return None
+        named = self._named()
+        if named is None:
+            return next(iter(self._leading()), None)
+        return next((one for one in self._candidates() if one.case in {None, named.name}), None)
 
     def _named(self) -> Case | None:
         name, cases = self.settings.common.victim, self.prober.suite.cases
@@ -109,6 +117,37 @@ class Chooser:
         wanted = self.settings.wanted
         found = self.prober.record.whole[-1].reading.signatures
         return [one for one in found if wanted is None or same_red(one, wanted)]
+
+    def _leading(self) -> list[Signature]:
+        """Return those of them that follow no other: what broke at an earlier red is not theirs to tell."""
+        found = self._candidates()
+        behind = followers(cascades(found, [case.name for case in self.prober.suite.cases]))
+        return [one for one in found if one not in behind]
+
+    def _own_cause(self, first: Chosen, alone: list[Chosen]) -> Chosen | None:
+        """Return one that says at another place what a red says that is red alone, and does not need it.
+
+        A message may say little: all that fail may say `is red`. The first that is green alone tells: where it is
+        green without the red in question it follows that one, and so do those behind it. Reds alone join the others.
+        """
+        for red in self._behind(first):
+            if len(alone) >= _MOST_ALONE:
+                return None
+            chosen = self._tried_alone(red)
+            if chosen.memory.get((), ())[-1:] == (Reading.RED,):
+                alone.append(chosen)
+                continue
+            without = tuple(place for place in range(chosen.place) if place != first.place)
+            if self.prober.ask([without], chosen.question) != [Reading.RED]:
+                return None
+            return replace(chosen, memory=chosen.memory | {without: (Reading.RED,)})
+        return None
+
+    def _behind(self, first: Chosen) -> tuple[Signature, ...]:
+        """Return those that follow a red with its message alone; at its very place there is nothing to doubt."""
+        red, cases = first.question.signature, [case.name for case in self.prober.suite.cases]
+        found = next((one.followers for one in cascades(self._candidates(), cases) if one.first == red), ())
+        return found if any(one.place != red.place for one in found) else ()
 
     def _of_user(self, victim: Case) -> Chosen | None:
         """Follow the victim that the user names: its red, its output's, its not being reached, or its red alone."""

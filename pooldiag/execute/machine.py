@@ -13,6 +13,7 @@ import psutil
 
 from pooldiag.model.reports import MachineReport
 
+_PROJECT = (".git", "pyproject.toml")
 GIT_SECONDS = 5
 
 
@@ -59,6 +60,12 @@ def commit_of(folder: Path) -> str | None:
     commit = _git(folder, "rev-parse", "--verify", "HEAD")
     changed = commit and _git(folder, "status", "--porcelain", "--untracked-files=no")
     return f"{commit}+changes" if changed else commit or None
+
+
+def project_of(path: Path) -> Path | None:
+    """Return the nearest folder at or above a path that holds a project: one that git keeps, or one of Python's."""
+    folders = (path, *path.parents)
+    return next((folder for folder in folders if any((folder / name).exists() for name in _PROJECT)), None)
 
 
 def _git(folder: Path, *arguments: str) -> str | None:

@@ -10,7 +10,7 @@ from pooldiag.model.arms import Acted, Arm
 from pooldiag.model.attributions import ArmsAnswer, Attribution, ExcludedRate, Mechanism, Rate, Status
 from pooldiag.model.cases import Order
 from pooldiag.model.outcomes import Outcome
-from pooldiag.model.readings import RunReading, RunStep, Sight
+from pooldiag.model.readings import Cascade, RunReading, RunStep, Sight
 from pooldiag.model.settings import CommandLine
 
 
@@ -71,7 +71,7 @@ class TargetReport:
     sha256: str | None = None
     built_seconds_ago: float | None = None
     commit: str | None = None
-    profile: str | None = None
+    profile: str | None = None  # none where a script runs test cases, and nothing speaks of an allocator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +150,7 @@ class AttributeReport(RunReport):
 
     attribution: Attribution
     others: tuple[Attribution, ...] = ()  # about further signatures of the baseline, from the same runs
+    cascades: tuple[Cascade, ...] = ()  # those of all signatures of the baseline that say the same
     excluded: ExcludedRate | None = None  # by a baseline that is green; None where something is red
     arms: tuple[ArmResult, ...] = ()
     reproducer: str | None = None  # a command line that a POSIX shell accepts

@@ -44,6 +44,7 @@ whichever of 99 cases that names, in 99 / 2^n of trials.
 _MOST_TURNS = 24  # further runs of both ends, when the first ones leave too much to chance
 _SEVERAL = 0.99  # that several act together, at whatever confidence: one case now and then looks like it
 _REDS_FOR_A_RATE = 3  # so that one lucky red does not make the rate
+_IN_ORDER = "after all cases"
 _RUNS_FOR_A_RATE = 100  # a rate under 3 % is given up as too seldom
 
 
@@ -123,19 +124,37 @@ class _OrderSearch:
         elif bench.turns_red(bench.everything, self.plan.most_greens):
             self._unsteadily()
         else:
-            self.answer = replace(
-                self.answer, status=BisectStatus.GREEN, reason="the victim is green after all cases, and alone"
-            )
+            self._without_red()
 
     def finished(self) -> Reduction:
-        """Return the answer with what it cost."""
+        """Return the answer with all runs of its ends, and what it cost."""
+        bench, answer = self.bench, self.answer
+        return replace(
+            answer,
+            set_proof=answer.set_proof and answer.set_proof.now(bench),
+            prefix_proof=answer.prefix_proof and answer.prefix_proof.now(bench),
+            runs=bench.runs,
+            recalled=bench.recalled,
+            known=bench.known,
+        )
+
+    def _without_red(self) -> None:
+        """Say how the victim is where its red does not show: green, or red in another way."""
         bench = self.bench
-        return replace(self.answer, runs=bench.runs, recalled=bench.recalled, known=bench.known)
+        other = [where for ran, where in ((bench.everything, _IN_ORDER), ((), "alone")) if bench.was_other(ran)]
+        if other:
+            reason = f"the red does not show; {' and '.join(other)} the victim is red in another way"
+            self.answer = replace(self.answer, reason=reason)
+        else:
+            reason = f"the victim is green {_IN_ORDER}, and alone"
+            self.answer = replace(self.answer, status=BisectStatus.GREEN, reason=reason)
 
     def _red_alone(self, whole: Reading) -> None:
         """Note that the victim needs no polluter; when it is green in order, find what there sets up what it needs."""
         self._note_red_alone()
-        if whole is Reading.RED:
+        if self.bench.was_other(self.bench.everything):
+            self.answer = replace(self.answer, reason=f"{_IN_ORDER} the victim is not green but red in another way")
+        if whole is Reading.RED or self.answer.reason is not None:
             return
         try:
             setters = cleaners_of(self.bench, (), self.bench.everything)

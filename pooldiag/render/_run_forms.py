@@ -18,7 +18,7 @@ from pooldiag.model.bisections import (
 from pooldiag.model.cases import Order
 from pooldiag.model.counts import Census, PrintedCensus
 from pooldiag.model.outcomes import Outcome, OutputFile
-from pooldiag.model.readings import PlaceKind, Reading, RunReading, Sight, Signature
+from pooldiag.model.readings import Cascade, PlaceKind, Reading, RunReading, Sight, Signature
 from pooldiag.model.reports import ArmResult, AttributeReport, Blockage, NextCommand, Run, Session, TargetReport
 from pooldiag.model.runs import Environment, Leftover
 from pooldiag.model.schema import SCHEMA
@@ -143,6 +143,10 @@ def _vacuous(reading: RunReading) -> tuple[CaseName, ...]:
     return tuple(CaseName(case=name) for name in reading.vacuous)
 
 
+def _followers(cascade: Cascade) -> tuple[str, ...]:
+    return tuple(red.case or "" for red in cascade.followers)
+
+
 def _digest(output: OutputFile) -> str | None:
     return None if output.census is None else output.census.sha256
 
@@ -250,6 +254,7 @@ _FORMS: Forms = {
     Witness: DocumentForm(names={"speaks_for": "for", "speaks_against": "against"}, without=("needs",)),
     RunFacts: DocumentForm(without=("run", "sight"), made={"counts": _run_counts}, flat={"counts": RunCounts}),
     RunCounts: DocumentForm(flat={"reading": RunReading}),
+    Cascade: DocumentForm(made={"followers": _followers}),
     RunReading: DocumentForm(without=("run",), made={"vacuous": _vacuous}),
     OutputFile: DocumentForm(without=("census",), made={"sha256": _digest}),
     Session: DocumentForm(flat={"blocked": Blockage}, made={"removed_variables": _removed, "invocation": _invocation}),
@@ -274,6 +279,10 @@ def _place_kind(signature: Signature) -> PlaceKind | None:
     return None if signature.place is None else signature.place.kind
 
 
+def _place_shown(signature: Signature) -> str | None:
+    return None if signature.place is None else signature.place.shown
+
+
 def _output(signature: Signature) -> str | None:
     return None if signature.place is None else signature.place.output
 
@@ -292,7 +301,13 @@ def forms(raw_names: Mapping[str, bytes]) -> Forms:
         **_census_forms.FORMS,
         **_FORMS,
         Signature: DocumentForm(
-            made={"place": _place, "place_kind": _place_kind, "output": _output, "name_bytes": name_bytes},
+            made={
+                "place": _place,
+                "place_kind": _place_kind,
+                "place_shown": _place_shown,
+                "output": _output,
+                "name_bytes": name_bytes,
+            },
             optional=("name_bytes",),
         ),
         CaseName: DocumentForm(made={"name_bytes": name_bytes}, optional=("name_bytes",)),

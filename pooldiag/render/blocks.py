@@ -36,11 +36,15 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A value by its name, and what belongs below it; without name and value it is a gap between others."""
+    """A value by its name, and what belongs below it; without name and value it is a gap between others.
+
+    `wide`: only where there is room.
+    """
 
     name: str = ""
     value: str = ""
     below: "Blocks" = ()
+    wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +149,9 @@ Block: TypeAlias = Answer | Facts | Table | Items | Text | Picture | Section | C
 Blocks: TypeAlias = tuple[Block, ...]
 
 
-def facts(rows: Iterable[tuple[str, str]]) -> Facts:
-    """Return named values that have nothing below them."""
-    return Facts(tuple(Fact(*row) for row in rows))
+def facts(rows: Iterable[tuple[str, str] | Fact]) -> Facts:
+    """Return named values, most of which have nothing below them."""
+    return Facts(tuple(row if isinstance(row, Fact) else Fact(*row) for row in rows))
 
 
 def items(title: str, lines: Iterable[str], *, detail: bool = False) -> Iterator[Section]:

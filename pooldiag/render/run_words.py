@@ -4,12 +4,13 @@ All of it is plain text that may hold outside text as it came: a format makes it
 """
 
 import math
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from pooldiag.model.attributions import ExcludedRate
 from pooldiag.model.outcomes import Outcome
-from pooldiag.model.readings import COLOURS, Reading, Sight, StepKind
+from pooldiag.model.readings import COLOURS, Cascade, Reading, Sight, Signature, SignatureKind, StepKind
 from pooldiag.model.reports import ArmResult, Blockage, Run, RunReport, Session, TargetReport
 from pooldiag.model.words import capital, count, shortened
 from pooldiag.render.blocks import Answer, Cell, Command, Folder, Section, Tone, items
@@ -19,10 +20,23 @@ NOTES_SHOWN = 12
 SHORTEST_WAIT_SECONDS = 0.1
 NO_REASON = "no reason was given"
 NO_ANSWER = "no answer"  # it ran, but the victim was not reached or asserted nothing
+REDS_SHOWN = 5  # of a long list of reds; the rest is counted, and stands in the JSON report
+REDS_IN_A_LINE = 2
+MESSAGE_SHOWN = 200  # characters of a line of a message
 NAMES_SHOWN = 5  # of a long list of cases; the rest is counted, and stands in the JSON report
 SIGHTS = {Sight.SAME_RED: "same red", Sight.GREEN: "green", Sight.NEW_RED: "new red", Sight.NOTHING: "void"}
 
-_TONES = {"green": Tone.GREEN, "red": Tone.RED, "same red": Tone.RED, "new red": Tone.NEW, "mixed": Tone.OPEN}
+OTHER_RED = "other red"
+"""Of the victim in a search: it is red in another way than the one in question."""
+
+_TONES = {
+    "green": Tone.GREEN,
+    "red": Tone.RED,
+    "same red": Tone.RED,
+    "new red": Tone.NEW,
+    OTHER_RED: Tone.NEW,
+    "mixed": Tone.OPEN,
+}
 _TEN = 10
 _MINUTE = 60
 _HOUR = 3600
@@ -138,19 +152,84 @@ def denominators(outcome: Outcome) -> str:
     return f"{cases(outcome)} cases, {_made(outcome)} assertions{_failed(outcome)}"
 
 
+def message_rows(signature: Signature | None) -> Iterator[tuple[str, str]]:
+    """Yield what a failure says, line by line."""
+    for number, line in enumerate(_message(signature)):
+        yield ("" if number else "Message"), line
+
+
+def red(signature: Signature) -> str:
+    """Say a failure and the first line of its message, which stands in for a place that is made of it."""
+    message = next(_message(signature), None)
+    if message is None:
+        return str(signature)
+    place = signature.place
+    is_said = signature.kind is SignatureKind.FAILURE and place is not None and not place.is_line
+    return f"{replace(signature, place=None) if is_said else signature}: {message}"
+
+
+def _message(signature: Signature | None) -> Iterator[str]:
+    lines = () if signature is None else (signature.message or "").splitlines()
+    yield from (line if len(line) <= MESSAGE_SHOWN else f"{line[: MESSAGE_SHOWN - 1]}…" for line in lines)
+
+
+def more_alike(signature: Signature, cascades: tuple[Cascade, ...]) -> str:
+    """Say how many more reds say what one says, and which is the first of them; an empty string for none."""
+    alike = next((group for group in map(_members, cascades) if signature in group), ())
+    others = [one for one in alike if one != signature]
+    if not others:
+        return ""
+    same = "at the same place" if signature.message is None else "with the same message"
+    return f"{len(others)} more {same}, {'the first of them ' if others[1:] else ''}{others[0].case}"
+
+
+def _members(cascade: Cascade) -> tuple[Signature, ...]:
+    return (cascade.first, *cascade.followers)
+
+
+def other_reds(
+    followed: Signature | None,
+    others: Iterable[Signature],
+    cascades: tuple[Cascade, ...],
+    say: Callable[[Signature], str] = red,
+) -> Iterator[str]:
+    """Yield the reds beside one, those that say the same in one line; a long list ends in a count."""
+    lines = []
+    if followed is not None and (alike := more_alike(followed, cascades)):
+        lines.append(alike)  # the message itself stands above
+    groups = ((_members(one), one.followers) for one in cascades)
+    told = {one for group, behind in groups for one in (group if followed in group else behind)}
+    for one in others:
+        if one not in told:
+            alike = more_alike(one, cascades)
+            lines.append(f"{say(one)}{'; ' if alike else ''}{alike}")
+    yield from _shortened(lines, REDS_SHOWN)
+
+
+def reds_in_a_line(found: Iterable[Signature]) -> str:
+    """Say the reds of a run, the first few by name."""
+    return shortened(map(str, found), REDS_IN_A_LINE, between="; ")
+
+
+def _shortened(lines: Sequence[str], most: int) -> Iterator[str]:
+    """Yield lines; of a long list the first, and how many more stand in the report for programs."""
+    more = len(lines) - most
+    yield from (*lines[:most], f"and {more} more, in report.json") if more > 1 else lines
+
+
 def run_line(run: Run) -> str:
     """Say one run in one line: `run 03 bypass: green 13/13 cases, 6176 assertions, 0.594 s`."""
     reading = run.reading
     line = f"run {short(run.id)} {run.arm.role}: {reading.reading} {denominators(run.outcome)}, {duration(run.seconds)}"
     if reading.void_reason is not None:
         return f"{line}: {reading.void_reason}"
-    return f"{line}: {'; '.join(map(str, reading.signatures))}" if reading.signatures else line
+    return f"{line}: {reds_in_a_line(reading.signatures)}" if reading.signatures else line
 
 
 def particular(run: Run, sight: Sight) -> str:
     """Say what a run showed that is neither the red in question nor green; an empty string for these two."""
     if sight is Sight.NEW_RED:
-        return f"new red, {'; '.join(map(str, run.reading.signatures))}"
+        return f"new red, {reds_in_a_line(run.reading.signatures)}"
     if sight is not Sight.NOTHING:
         return ""
     if run.reading.reading is Reading.VOID:
@@ -162,8 +241,7 @@ def _notes(session: Session) -> Iterator[Section]:
     """Yield the facts that bear on the reading; a long list ends in a count."""
     removed = ", ".join(f"{name}={value}" for name, value in session.removed_variables)
     all_notes = (*((f"removed from the inherited environment: {removed}",) if removed else ()), *session.notes)
-    more = len(all_notes) - NOTES_SHOWN
-    yield from items("Notes", (*all_notes[:NOTES_SHOWN], f"and {more} more, in report.json") if more > 1 else all_notes)
+    yield from items("Notes", _shortened(all_notes, NOTES_SHOWN))
 
 
 def closing(report: RunReport, *commands: Command) -> Iterator[Section | Command | Folder]:
@@ -186,6 +264,11 @@ def session_facts(session: Session, runs: int | str, *, with_order: bool = True)
     yield "Runs", spent(runs, session)
 
 
+def has_pool(found: TargetReport) -> bool:
+    """Say whether there may be an allocator: else words about one, and about a device, are of no use."""
+    return found.profile is not None
+
+
 def target(found: TargetReport, *, with_order: bool) -> str:
     """Say what was run: the program, its framework, cases and order, the profile, its age."""
     framework = found.framework if found.version is None else f"{found.framework} {found.version}"
@@ -201,7 +284,7 @@ def spent(runs: int | str, session: Session) -> str:
     if lock is None:
         return made
     if lock.waited_seconds < SHORTEST_WAIT_SECONDS:
-        return f"{made}; the lock was free"
+        return f"{made}; the lock was free" if has_pool(session.target) else made
     came = "came after" if lock.held_seconds else "did not come in"
     return f"{made}; the lock {came} {duration(lock.waited_seconds)}"
 

@@ -79,3 +79,31 @@ def test_the_output_that_a_red_is_about_is_named() -> None:
     (lack,) = signatures(green(outputs=(short("a: b", "c.bin"),)))
     (crash,) = signatures(green(end=signalled(11)))
     assert [output_of(one) for one in (nan, lack, crash)] == ["video.bin", "a: b/c.bin", None]
+
+
+def test_the_first_lines_of_a_message_stand_beside_a_red_and_are_not_part_of_it() -> None:
+    said = "expected 3\n\n  got 4 at 0x7f\nin the sum\nof all"
+    one, other = (
+        signatures(outcome(result(FIRST, CaseStatus.FAILED, place="test.cpp:9", message=text)))[0]
+        for text in (said, "expected 3\n  got 5 at 0x80")
+    )
+    assert one.message == "expected 3\n  got 4 at 0x7f\nin the sum"
+    assert other.message == "expected 3\n  got 5 at 0x80"
+    assert same_red(one, other)
+    assert {one} == {other}
+
+
+def test_a_crash_says_what_is_not_said_by_its_signal_or_what_the_process_printed_last() -> None:
+    (told,) = signatures(
+        outcome(result(FIRST, CaseStatus.CRASHED, signal="SIGABRT", message="SIGABRT - Abort"), end=signalled(6))
+    )
+    assert told.message is None
+    printed = outcome(result(FIRST, CaseStatus.CRASHED), end=signalled(6), text_marks=("double free or corruption",))
+    assert [one.message for one in signatures(printed)] == ["double free or corruption"]
+    thrown = result(FIRST, CaseStatus.CRASHED, message="exception: no device")
+    assert [one.message for one in signatures(outcome(thrown, end=signalled(6)))] == ["exception: no device"]
+
+
+def test_a_failure_without_a_place_is_known_by_the_first_line_of_its_message() -> None:
+    (found,) = signatures(outcome(result(FIRST, CaseStatus.FAILED, message="at 0x7f: 3\nassert 0x7f"), result(SECOND)))
+    assert found.place == RedPlace(text="at …: …")

@@ -77,7 +77,7 @@ def test_the_next_command_goes_on_where_the_runs_were_spent(suite: Path, tmp_pat
 
 
 def test_the_next_red_is_followed_by_the_line_that_is_printed_for_it(suite: Path, tmp_path: Path) -> None:
-    shape = Suite(cases=13, polluters="5", always="9")
+    shape = Suite(cases=13, polluters="5", victim=7, always="9")
     first = searched(shape, suite=suite, cwd=tmp_path)
     line = first["next"].replace("pooldiag bisect", "pooldiag bisect --json", 1)
     report = json.loads(shell(line, cwd=tmp_path, **shape.variables).stdout)

@@ -15,11 +15,12 @@ PLACES = [
     RedPlace(text="before the first case of all", kind=PlaceKind.TEXT),
     RedPlace(text="before the first case", kind=PlaceKind.AMONG_CASES),
     RedPlace(text="output a: b: absent", kind=PlaceKind.LACK, output="a: b"),
+    RedPlace(text="/home/ada/engine/tests/test_x.py:5", shown="tests/test_x.py:5"),
     RedPlace(text="video.bin", kind=PlaceKind.OUTPUT, output="video.bin"),
 ]
 
 
-@pytest.mark.parametrize("place", PLACES, ids=lambda place: str(place.kind))
+@pytest.mark.parametrize("place", PLACES, ids=str)
 def test_the_place_of_a_red_comes_back_as_it_was_written(place: RedPlace, tmp_path: Path) -> None:
     sample = next(iter(SAMPLES.values()))
     red = Signature(kind=SignatureKind.FAILURE, place=place)
@@ -28,7 +29,20 @@ def test_the_place_of_a_red_comes_back_as_it_was_written(place: RedPlace, tmp_pa
     document["invocation"] = {"command": "attribute", "options": [], "target": ["x"], "directory": "/"}
     path = tmp_path / "report.json"
     path.write_text(json.dumps(document))
-    assert read_report(path).signatures[0] == red
+    (found,) = read_report(path).signatures[:1]
+    assert found == red
+    assert str(found) == str(red)
+
+
+def test_what_a_red_said_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    sample = next(iter(SAMPLES.values()))
+    red = Signature(kind=SignatureKind.FAILURE, case="a", message="expected 3\n\x1b got \udcff 4")
+    whole = changed(sample, attribution=replace(sample.attribution, signature=red))
+    document = json.loads(render(whole, form="json", page=Page()))
+    document["invocation"] = {"command": "attribute", "options": [], "target": ["x"], "directory": "/"}
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(document))
+    assert read_report(path).signatures[0].message == "expected 3\n\x1b got \\xff 4"
 
 
 def test_the_place_in_a_report_of_an_older_version_is_read_from_its_words(tmp_path: Path) -> None:

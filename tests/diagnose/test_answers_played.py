@@ -15,6 +15,7 @@ from pooldiag.model.arms import (
     Role,
 )
 from pooldiag.model.attributions import Attribution, Shows, Status, WitnessKind
+from pooldiag.model.cases import Order, OrderKind
 from pooldiag.model.readings import Sight
 from pooldiag.model.reports import AttributeReport
 from pooldiag.model.runs import Environment
@@ -117,6 +118,17 @@ def test_a_red_that_is_green_alone_leads_to_the_bisection_that_names_the_case() 
     assert purpose(carried(), bisect_alike=line("bisect")) == "which case leaves it"
     assert purpose(carried()) == "green under bypass"
     assert purpose(FAULTS["reused-in-case"], bisect_alike=line("bisect")) == "green under bypass"
+
+
+def test_a_red_that_nothing_clears_leads_to_a_bisection_where_its_order_was_drawn() -> None:
+    def purpose(order: Order) -> str | None:
+        found = diagnosed(PlayedSuite(cases=6, setters="99"), bisect_alike=line("bisect"), order=order).next
+        return None if found is None else found.purpose
+
+    needs = "which earlier case it needs, or must not have"
+    assert purpose(Order(kind=OrderKind.RAND, seed=3)) == needs
+    assert purpose(Order(kind=OrderKind.NAME)) == needs
+    assert purpose(Order()) != needs
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pooldiag.execute.machine import age_seconds, commit_of, machine_report, nvidia_gpus, sha256_of
+from pooldiag.execute.machine import age_seconds, commit_of, machine_report, nvidia_gpus, project_of, sha256_of
 from pooldiag.ports import Clock
 
 
@@ -67,3 +67,14 @@ def test_the_commit_of_a_folder_tells_changes(tmp_path: Path, monkeypatch: pytes
 def test_the_clock_goes_forward() -> None:
     clock: Clock = time
     assert clock.monotonic() <= clock.monotonic()
+
+
+def test_a_project_is_the_nearest_folder_that_git_keeps_or_that_is_one_of_python(tmp_path: Path) -> None:
+    deep = tmp_path / "engine" / "python" / "tests" / "test_x.py"
+    deep.parent.mkdir(parents=True)
+    deep.touch()
+    (tmp_path / "engine" / ".git").touch()  # of a worktree it is a file
+    assert project_of(deep) == tmp_path / "engine"
+    (tmp_path / "engine" / "python" / "pyproject.toml").touch()
+    assert project_of(deep) == tmp_path / "engine" / "python"
+    assert project_of(Path("/proc")) is None

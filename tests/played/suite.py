@@ -11,6 +11,7 @@ from pooldiag.model.runs import Ending
 
 OUTPUT_FILE = "out.bin"
 SEGMENTATION_FAULT = 11
+POISONED = "pool.cpp:5: device error 700: an illegal memory access was encountered"
 
 
 def name(number: int) -> str:
@@ -60,14 +61,15 @@ class PlayedSuite:
     """The fault, in the words of the zoo's `order_dependent`. Cases count from 1 in file order.
 
     The victim, the last case where none is given, is red once all cases of one of the sets of `polluters`
-    (`3,7;9`) ran before it, and no cleaner after them; or, with `setters`, unless one of these did. It shows `how`:
+    (`3,7;9`) ran before it, and no cleaner after them; or, with `setters`, unless one of these did, and in another way
+    after a case that `misleads`. It shows `how`:
     fail, crash, hang, quit (it leaves with exit code 0), exit (with 3, when all have passed), output (a NaN), kill
     (whoever started it), two-ways (crash; a failure where only some of the polluters ran). `unlucky` says of the
     number of the runs in which it could be red whether it is. `always` fail, `vacuous` ones assert nothing, `skipped`
     ones do not run. `crashes_at_end`: after the last case, whatever ran. `cures` are variables under which nothing is
     red, `breaks` those under which the victim is, `crashes` those under which it crashes. `keeps` names the variable
     of a folder in which the first run leaves a file (or in the home of nobody, where it is not set): the victim is red
-    in each run that finds it there.
+    in each run that finds it there. From the `poisoner` on every case fails with one message, but those `untouched`.
     """
 
     cases: int = 13
@@ -77,6 +79,7 @@ class PlayedSuite:
     unlucky: Callable[[int], bool] = every_time
     cleaners: str = ""
     setters: str = ""
+    misleads: str = ""
     always: str = ""
     vacuous: str = ""
     skipped: str = ""
@@ -86,6 +89,9 @@ class PlayedSuite:
     crashes: frozenset[str] = frozenset()
     seconds: float = 0.01  # that a case takes
     keeps: str | None = None
+    poisoner: int | None = None
+    untouched: str = ""
+    at_one_line: bool = True  # what fails from then on
     kept: set[str] = field(default_factory=set)  # the folders that hold the file
     chances: int = 0  # how often the victim could be red so far
 
@@ -119,6 +125,7 @@ class _Process:
     lines: list[str] = field(default_factory=list)
     ran: set[int] = field(default_factory=set)  # since the last cleaner
     is_set: bool = False
+    is_poisoned: bool = False
     failed: bool = False
     exit_code: int = 0
     output: bytes | None = None
@@ -135,9 +142,14 @@ class _Process:
         if end is not None:
             return end
         in_part = number == (suite.victim or suite.cases) and suite.how == "two-ways" and self._is_spoilt(any)
-        if (red and suite.how == "fail") or number in numbers_in(suite.always) or in_part:
+        self.is_poisoned |= number == suite.poisoner
+        if self.is_poisoned and number not in numbers_in(suite.untouched):
             self.failed = True
-            self.lines.append(f"fail suite.cpp:{number}: is red")
+            self.lines.append(f"fail {POISONED if suite.at_one_line else POISONED.replace(':5:', f':{number}:')}")
+        elif (red and suite.how == "fail") or number in numbers_in(suite.always) or in_part:
+            self.failed = True
+            line = number + 1000 * (red and not numbers_in(suite.misleads).isdisjoint(self.ran))
+            self.lines.append(f"fail suite.cpp:{line}: is red")
         else:
             self.lines.append("skip" if number in numbers_in(suite.vacuous) else "pass 3")
         self.ran = set() if number in numbers_in(suite.cleaners) else self.ran

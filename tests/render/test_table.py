@@ -26,6 +26,7 @@ from tests.render.attribute_samples import SAMPLES, changed
 from tests.render.samples import EVERY, GOLDEN, LOOKS, MARKDOWN, plain
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
+ONE_WORD = re.compile(r"(?:\S.* {2})? *(?:- )?\S+")  # behind the name of a fact, or in a list
 CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -77,7 +78,7 @@ def test_keeps_to_its_width_and_never_cuts_a_command(name: str) -> None:
         assert whole <= commands
         assert lines[evidence + 2 :] == []
         wide = [line for line in lines[:evidence] if cell_len(line) > width]
-        assert set(wide) <= commands
+        assert [line for line in wide if line not in commands and not ONE_WORD.fullmatch(line)] == []
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -188,7 +189,9 @@ def test_candidates_with_commas_of_their_own_are_told_apart_and_many_are_counted
     two = samples.possible("timing-race", "case-state")
     text = head(report, candidates=two)
     assert "Which way is not settled: timing race, not the pool; or state between cases, outside the pool." in text
-    assert "; access past the end; or one of 6 more." in in_one_line(plain("flake", 80))
+    (line,) = re.findall("Which way is not settled: (.*?more)", in_one_line(plain("flake", 80)))
+    assert line.endswith("; or one of 9 more")
+    assert len(line.split("; ")) == 4
     assert "Candidate: independent of every arm." in plain("no-arm", 80)
 
 

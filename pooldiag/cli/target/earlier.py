@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +128,9 @@ def _signatures(document: dict[str, Any]) -> Iterator[Signature]:
             place = saved_place(text, kind=kind, case=case)
             if text is not None and of_kind is not None:  # a report of an older version has the text alone
                 place = RedPlace(text=text, kind=PlaceKind(of_kind), output=_text(red.get("output")))
-            yield Signature(kind=kind, signal=_text(red.get("signal")), case=case, place=place)
+                place = replace(place, shown=_text(red.get("place_shown")))
+            signal, message = _text(red.get("signal")), _text(red.get("message"))
+            yield Signature(kind=kind, signal=signal, case=case, place=place, message=message)
 
 
 def _hidden_by(document: dict[str, Any]) -> str | None:

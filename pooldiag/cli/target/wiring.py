@@ -25,8 +25,9 @@ from pooldiag.execute.guard import GuardedExecutor
 from pooldiag.execute.interrupts import interruptible
 from pooldiag.execute.journal import Journal
 from pooldiag.execute.local_files import LocalFiles
-from pooldiag.execute.machine import age_seconds, commit_of, machine_report, sha256_of
+from pooldiag.execute.machine import age_seconds, commit_of, machine_report, project_of, sha256_of
 from pooldiag.execute.supervision import SupervisedExecutor, SupervisedLock, Supervisor
+from pooldiag.model.cases import Target
 from pooldiag.model.reports import RunReport, TargetReport
 from pooldiag.ports import Ports
 from pooldiag.profiles import fills_among, inherited_changes, inherited_remarks
@@ -139,6 +140,7 @@ def _tools(
         searchable=decided.searchable,
         closed=decided.closed,
         libraries=decided.libraries,
+        project=_project(settings.target),
         removed=removed,
         fills=fills_among(removed, settings.profile),
         surroundings=_digest(repr((__version__, inherited))),
@@ -146,6 +148,12 @@ def _tools(
         notes=(*decided.notes, *remarks),
     )
     return Tools(ports=ports, framework=decided.framework, facts=facts)
+
+
+def _project(target: Target) -> tuple[Path, ...]:
+    """Return the folders that paths are shown from: the user's own, the projects of where the target runs and lies."""
+    places = (target.directory, target.path, target.path.resolve())
+    return tuple(filter(None, (target.shell_directory, *map(project_of, places))))
 
 
 def _inherited(removed: set[str]) -> dict[str, str]:
@@ -184,5 +192,5 @@ def _target(decided: Decided) -> TargetReport:
         sha256=sha256_of(target.path),
         built_seconds_ago=age_seconds(target.path),
         commit=commit_of(target.path.parent),
-        profile=settings.profile.name,
+        profile=decided.profile_name,
     )

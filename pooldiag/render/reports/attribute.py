@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pooldiag.model.arms import SWITCHED_ROLES, Role
 from pooldiag.model.attributions import ArmsAnswer, Attribution, Mechanism, Prediction, Status, Witness, WitnessKind
-from pooldiag.model.readings import Reading, Sight
+from pooldiag.model.readings import Reading, Sight, Signature
 from pooldiag.model.reports import ArmResult, AttributeReport, Run
 from pooldiag.model.words import capital, count, listed, percent
 from pooldiag.render import run_words as words
@@ -15,6 +15,7 @@ from pooldiag.render.reports._arm_words import flakes, is_red, known
 from pooldiag.render.reports._outputs import outputs
 
 CANDIDATES_NAMED = 6  # in words; all of them stand in the JSON report
+OF_MANY_NAMED = 3  # of more than these
 
 _SAW = {
     Prediction.SAME_RED: "red",
@@ -49,7 +50,7 @@ def evidence(report: AttributeReport) -> Iterator[Block]:
     yield from items("Not asked", _not_asked(report.attribution))
     yield from items("Ruled out", _ruled_out(report), detail=True)
     yield from items("Not established", report.attribution.not_established)
-    yield from items("Other reds", (f"{other.signature}: {_verdict(report, other)}" for other in report.others))
+    yield from items("Other reds", _others(report))
     yield from outputs(report)
 
 
@@ -72,6 +73,7 @@ def _red_fact(report: AttributeReport) -> Iterator[tuple[str, str]]:
         if baseline is not None and (step := words.step(baseline)):
             rate = f", baseline {step}"
         yield "Red", f"{signature}{rate}"
+    yield from words.message_rows(signature)
 
 
 def _arm_row(arm: ArmResult) -> Row:
@@ -133,8 +135,15 @@ def _open(report: AttributeReport) -> Answer:
     return Answer(
         tone=Tone.OPEN,
         title=f"{_red(report)}, not settled{_unsteady(report)}",
-        lines=(*known(report), *meaning(report)),
+        lines=(*known(report), *meaning(report), *_next_without_pool(report)),
     )
+
+
+def _next_without_pool(report: AttributeReport) -> tuple[str, ...]:
+    """Say what is left to do where no mechanism of a pool is spoken of."""
+    if report.next is None or report.session.partial or words.has_pool(report.session.target):
+        return ()
+    return ("First, run the command under Next.",)
 
 
 def meaning(report: AttributeReport) -> Iterator[str]:
@@ -168,6 +177,8 @@ def _possible(report: AttributeReport) -> Iterator[str]:
     if report.session.partial and attribution.status is not Status.ESTABLISHED:
         yield "First, let it run to its end."
         return
+    if attribution.answer is None and not words.has_pool(report.session.target):
+        return  # what there is are mechanisms of pools, and their switches
     titles = [_titled(report, one.mechanism) for one in attribution.candidates]
     lead = "Which way is not settled" if attribution.answer is None else f"Candidate{'s' if titles[1:] else ''}"
     if titles and (hint := _hint(attribution)) is not None:
@@ -201,8 +212,9 @@ def _is_fact(witness: Witness) -> bool:
 
 def _either(titles: list[str]) -> str:
     """Join some titles, and count the others; with semicolons where a title has a comma of its own."""
-    more = len(titles) - CANDIDATES_NAMED
-    *first, last = [*titles[:CANDIDATES_NAMED], *([f"one of {more} more"] if more > 0 else [])]
+    named = titles if len(titles) <= CANDIDATES_NAMED else titles[:OF_MANY_NAMED]
+    more = len(titles) - len(named)
+    *first, last = [*named, *([f"one of {more} more"] if more else [])]
     if any("," in title for title in titles):
         return "; ".join([*first, f"or {last}" if first else last])
     return f"{', '.join(first)} or {last}" if first else last
@@ -270,10 +282,22 @@ def named(report: AttributeReport, attribution: Attribution | None = None) -> st
     return _named(report, of.answer or of.mechanism or words.NO_ANSWER)
 
 
+def _others(report: AttributeReport) -> Iterator[str]:
+    """Yield the other reds with what is known of them."""
+    verdicts = {one.signature: _verdict(report, one) for one in report.others if one.signature is not None}
+
+    def say(signature: Signature) -> str:
+        return f"{words.red(signature)}{': ' if signature.message is None else '; '}{verdicts[signature]}"
+
+    return words.other_reds(report.attribution.signature, verdicts, report.cascades, say)
+
+
 def _verdict(report: AttributeReport, attribution: Attribution) -> str:
     """Say in one line what is known of a further signature."""
     if attribution.status is Status.ESTABLISHED:
         return f"established: {named(report, attribution)}"
+    if attribution.candidates and attribution.candidates == report.attribution.candidates:
+        return "not settled, as above"
     titles = [_titled(report, one.mechanism) for one in attribution.candidates]
     return f"not settled: {_either(titles)}" if titles else "not settled"
 

@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
+from pooldiag.model.arms import SWITCHED_ROLES
 from pooldiag.model.attributions import Status
 from pooldiag.model.bisections import BisectReport, BisectStatus, BothEnds, CheckedCommand, Found, NamedBy, Phase, Tried
 from pooldiag.model.outcomes import CaseStatus
-from pooldiag.model.readings import Sight
-from pooldiag.model.reports import Blockage, Run
+from pooldiag.model.readings import Sight, Signature
+from pooldiag.model.reports import AttributeReport, Blockage, Run
 from pooldiag.model.words import capital, count, listed, percent, shortened
 from pooldiag.render import run_words as words
 from pooldiag.render.blocks import (
@@ -17,6 +18,7 @@ from pooldiag.render.blocks import (
     Cell,
     Column,
     Command,
+    Fact,
     Items,
     Row,
     Section,
@@ -66,14 +68,15 @@ def blocks(report: BisectReport) -> Blocks:
         facts(_rows(report)),
         *_both_ends(report),
         *items("Independent sets of polluters, each of them enough", map("; ".join, sets)),
-        *items("Other reds, not followed", map(str, report.others)),
+        *items("The victim, red in another way", _otherwise(report.found)),
+        *items("Other reds, not followed", _others(report)),
         *_arms(report),
         *_whole(report),
         *words.closing(report, *shows("red", report.reproducer), *shows("green", report.green_command)),
     )
 
 
-def _rows(report: BisectReport) -> Iterator[tuple[str, str]]:
+def _rows(report: BisectReport) -> Iterator[tuple[str, str] | Fact]:
     yield from _victim(report)
     if report.status is not BisectStatus.FOUND and (known := best(report.red_with, report.green_with)):
         yield "So far", known
@@ -85,21 +88,36 @@ def _rows(report: BisectReport) -> Iterator[tuple[str, str]]:
 
 
 def _both_ends(report: BisectReport) -> Iterator[Section]:
-    if found := tuple(_ends(report.found)):
+    if (found := tuple(_ends(report.found))) and not _is_red_alone(report.found):
         proven = report.status is BisectStatus.FOUND
         title = "Both ends, as they were run" if proven else "As far as it was run"
         yield Section(title=title, blocks=(Table(columns=ENDS, rows=found),))
 
 
+def _is_red_alone(found: Found) -> bool:
+    """Tell whether all there is to show is the victim alone, each time red: the prefix says so."""
+    proof = found.set_proof or found.prefix_proof
+    if proof is None or proof.green or proof.red.cases or found.prefix_proof not in {None, proof}:
+        return False
+    return found.prefix == 0 and bool(proof.red.red) and not proof.red.green + proof.red.void
+
+
 def _arms(report: BisectReport) -> Iterator[Section]:
     """Yield what `attribute` tells, of the minimal set."""
     found = report.attribution
-    if found is None:
+    if found is None or _is_told(found):
         return
     certain = tuple(attribute.sure(found))
     parts = (*map(Text, attribute.meaning(found)), *([facts(certain)] if certain else []), *attribute.evidence(found))
     verdict = words.inside_a_sentence(attribute.answer(found).title)
     yield Section(title=f"The arms on the minimal set: {verdict}", blocks=parts)
+
+
+def _is_told(found: AttributeReport) -> bool:
+    """Tell whether the answer says all that arms show: none switched an allocator, and nothing was seen beside them."""
+    switched = any(arm.runs and arm.arm.role in SWITCHED_ROLES for arm in found.arms)
+    is_open = found.attribution.status is Status.UNRESOLVED and found.attribution.mechanism is None
+    return is_open and not switched and not found.attribution.witnesses
 
 
 def _whole(report: BisectReport) -> Iterator[Section]:
@@ -177,7 +195,12 @@ def _prefix(found: Found) -> str:
 def _cause(found: Found) -> str:
     if found.red_alone:
         return f"red alone, green {_after('state-setter', found.setters)}" if found.setters else "red alone"
-    return _after("polluter", found.polluters) if found.polluters else "no polluter found"
+    if not found.polluters:
+        return "no polluter found"
+    proof = found.set_proof
+    otherwise = proof is not None and any(end.other and not end.green for end in proof.green)
+    without = "them" if len(found.polluters) > 1 else "it"
+    return _after("polluter", found.polluters) + (f"; red in another way without {without}" if otherwise else "")
 
 
 def _now_and_then(report: BisectReport) -> str:
@@ -190,6 +213,22 @@ def _now_and_then(report: BisectReport) -> str:
     tried = None if report.found.set_proof is None else report.found.set_proof.red
     clear = 0 if tried is None else tried.red + tried.green
     return f", red in {tried.red} of {count(clear, 'run')} of that" if tried is not None and clear else ""
+
+
+def _others(report: BisectReport) -> Iterator[str]:
+    """Yield the reds that are not followed, and whether any other case can have to do with them."""
+
+    def say(signature: Signature) -> str:
+        return words.red(signature) + ("; red alone" if signature in report.others_red_alone else "")
+
+    return words.other_reds(report.found.signature, report.others, report.cascades, say)
+
+
+def _otherwise(found: Found) -> Iterator[str]:
+    """Yield each other way in which the victim is red, after the fewest cases that were seen to bring it about."""
+    for tried in found.otherwise:
+        ran = f"after {shortened(tried.cases, words.NAMES_SHOWN)}" if tried.cases else "alone"
+        yield ran if tried.other_red is None else f"{ran}: {words.red(tried.other_red)}"
 
 
 def _after(noun: str, names: tuple[str, ...]) -> str:
@@ -241,9 +280,12 @@ def _confirmed(report: BisectReport) -> str:
 def _doubt(report: BisectReport) -> Iterator[str]:
     if report.reason is not None:
         yield f"Not established: {words.sentence(report.reason)}"
-    if not report.session.partial:
-        named = (("red", report.reproducer), ("green", report.green_command))
-        yield from (f"No command line is known that shows it {color}." for color, line in named if line is None)
+    if report.session.partial:
+        return
+    if report.reproducer is None:
+        yield "No command line is known that shows it red."
+    if report.green_command is None and (report.found.setters or not report.found.red_alone):
+        yield "No command line is known that shows it green."
 
 
 def _victim(report: BisectReport) -> Iterator[tuple[str, str]]:
@@ -255,6 +297,7 @@ def _victim(report: BisectReport) -> Iterator[tuple[str, str]]:
         place = "" if found.position is None else f", case {found.position}{of}"
         how = "" if found.named_by is None else f", {_NAMED_BY[found.named_by]}"
         yield "Victim", f"{found.victim}{place}{how}"
+    yield from words.message_rows(found.signature)
     polluter = "Polluter" if report.status is BisectStatus.FOUND else "Suspect"
     for role, names in ((polluter, found.polluters), ("Cleaner", found.cleaners), ("State-setter", found.setters)):
         yield from ((role, _placed(report, name)) for name in names)
@@ -276,7 +319,9 @@ def _smallest(found: Found) -> str | None:
     if found.prefix is None:
         return None if found.prefix_sought else "not looked for"
     if found.prefix == 0:
-        return "0: the victim is red alone"
+        alone = found.set_proof.red if found.set_proof is not None and _is_red_alone(found) else None
+        counted = "" if alone is None else f", in {alone.red}/{alone.red} runs"
+        return f"0: the victim is red alone{counted}"
     if found.smallest:
         return f"{found.prefix}, the smallest that is red"
     why = "runs disagree" if found.noisy else "a cleaner was seen"
@@ -293,7 +338,7 @@ def _runs(report: BisectReport) -> str:
     return f"{report.runs} for the search{more}{',' if more else ''}"
 
 
-def _cost(report: BisectReport) -> Iterator[tuple[str, str]]:
+def _cost(report: BisectReport) -> Iterator[tuple[str, str] | Fact]:
     """Yield what the search cost in cases, and which of its runs were not made now."""
     if not report.runs:
         return
@@ -304,7 +349,8 @@ def _cost(report: BisectReport) -> Iterator[tuple[str, str]]:
     yield "Search", f"{count(report.cases_run, 'case')} run{times}{recalled}{beside}"
     if report.probed:
         phases = Counter(one.phase for one in report.probed)
-        yield "", f"runs by purpose: {', '.join(f'{made} {key}' for key, made in phases.items())}"
+        purposes = ", ".join(f"{made} {key}" for key, made in phases.items())
+        yield Fact("", f"runs by purpose: {purposes}", wide=True)
 
 
 def best(red_with: int | None, green_with: int | None) -> str:
@@ -327,8 +373,10 @@ def _ends(found: Found) -> Iterator[Row]:
 
 def end_row(tried: Tried, ran: str) -> Row:
     """Say how often a selection was red."""
-    clear = tried.red + tried.green
-    reading = "mixed" if tried.red and tried.green else "red" if tried.red else "green" if tried.green else "void"
+    counts = {"red": tried.red, "green": tried.green, words.OTHER_RED: tried.other}
+    shown = [reading for reading, runs in counts.items() if runs]
+    reading = "mixed" if len(shown) > 1 else next(iter(shown), "void")
+    clear = sum(counts.values())
     void = f", {tried.void} void" if tried.void else ""
     red = Cell(f"{tried.red}/{clear}{void}")
     return Cell(ran), words.reading_cell(reading), red, Cell(str(len(tried.cases) + 1))
@@ -357,7 +405,8 @@ def shows(color: str, command: CheckedCommand | None) -> Iterator[Command]:
     """Yield a command line, what it shows, and how it ended when it was run as it is printed."""
     if command is not None:
         tries = f" at try {command.tries}" if command.tries > 1 else ""
-        yield Command(f"Shows it {color} (run as printed: {command.ended}{tries})", command.line)
+        ended = f"{command.ended}, as other cases are red" if command.others_red and color == "green" else command.ended
+        yield Command(f"Shows it {color} (run as printed: {ended}{tries})", command.line)
 
 
 def _reconciled(report: BisectReport) -> Iterator[str]:

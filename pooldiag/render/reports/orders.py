@@ -1,13 +1,15 @@
 """The report of `orders`: which are red, which of them alike, which are one list, and the shortest red prefix."""
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from string import ascii_uppercase
 
 from pooldiag.model.bisections import OrderResult, OrdersReport
 from pooldiag.model.cases import Order, OrderKind
-from pooldiag.model.readings import Reading, Signature
+from pooldiag.model.readings import Cascade, Reading, Signature
 from pooldiag.model.words import count, shortened
 from pooldiag.render import run_words as words
 from pooldiag.render.blocks import Answer, Blocks, Cell, Column, Fact, Facts, Items, Section, Table, Tone, facts
@@ -15,6 +17,8 @@ from pooldiag.render.facts import run_of_order
 from pooldiag.render.reports import bisect
 
 ORDERS_SHOWN = 12
+ALIKE_SHOWN = 2  # rows of orders with one symptom, or of green ones, where there are many orders
+SETS_SHOWN = 2  # of cases that fail
 FAILING_SHOWN = 3
 PREFIX_SHOWN = 12
 
@@ -53,8 +57,23 @@ def blocks(report: OrdersReport) -> Blocks:
 def _orders(report: OrdersReport) -> Iterator[Table]:
     if report.orders:
         letters = {result.order: symptom.letter for symptom in _symptoms(report) for result in symptom.results}
-        rows = tuple(tuple(_cells(report, result, letters.get(result.order, "-"))) for result in report.orders)
-        yield Table(columns=_COLUMNS, rows=rows, remarks=(*_same_lists(report), *_void(report)))
+        shown = tuple(_with_a_row(report, letters))
+        rows = tuple(tuple(_cells(report, result, letters.get(result.order, "-"))) for result in shown)
+        more = len(report.orders) - len(rows)
+        alike = (f"{more} more orders are like these, in report.json",) if more else ()
+        yield Table(columns=_COLUMNS, rows=rows, remarks=(*alike, *_same_lists(report), *_void(report)))
+
+
+def _with_a_row(report: OrdersReport, letters: dict[Order, str]) -> Iterator[OrderResult]:
+    """Yield the orders that have a row: of many those that show something first, and that of the shortest prefix."""
+    told: Counter[tuple[str, str]] = Counter()
+    for result in report.orders:
+        run = run_of_order(report, result)
+        look = ("" if run is None else str(run.reading.reading), letters.get(result.order, ""))
+        told[look] += 1
+        is_shortest = report.shortest is not None and report.shortest.order == result.order
+        if len(report.orders) <= ORDERS_SHOWN or told[look] <= ALIKE_SHOWN or is_shortest:
+            yield result
 
 
 def _symptom_list(report: OrdersReport) -> Iterator[Section]:
@@ -105,6 +124,10 @@ def _shortest(report: OrdersReport) -> Iterator[str]:
     shortest = report.shortest
     if shortest is not None:
         yield f"The shortest red prefix is {shortest.prefix}: {shortest.order}, victim {shortest.victim}."
+    elif alone := tuple(dict.fromkeys(one.victim for one in report.orders if one.victim and one.prefix == 0)):
+        are, they = ("are", "they need") if len(alone) > 1 else ("is", "it needs")
+        green = f", and green where an earlier case sets up what {they}" if report.by_accident else ""
+        yield f"{shortened(alone, words.NAMES_SHOWN)} {are} red alone{green}."
     elif _reading(report, Reading.RED) and not report.session.partial:
         yield "The shortest red prefix was not looked for."
 
@@ -122,12 +145,18 @@ def _counted(report: OrdersReport) -> str:
 
 
 def _symptoms(report: OrdersReport) -> tuple[Symptom, ...]:
-    """Group the red orders by what they show first, the most frequent symptom first."""
+    """Group the red orders by what they show first, the most frequent symptom first.
+
+    Reds that say the same are one: which of them comes first depends on the order.
+    """
+    cascades = tuple(_merged(one for result in report.orders for one in result.cascades))
+    first_of = {red: one.first for one in cascades for red in one.followers}
     runs = ((run_of_order(report, result), result) for result in _reading(report, Reading.RED))
-    groups = words.grouped((run.reading.signatures[0], result) for run, result in runs if run is not None)
+    firsts = ((run.reading.signatures[0], result) for run, result in runs if run is not None)
+    groups = words.grouped((first_of.get(first, first), result) for first, result in firsts)
     ranked = sorted(groups, key=lambda group: -len(group[1]))
     pairs = itertools.product(ascii_uppercase, repeat=2)
-    letters = itertools.chain(ascii_uppercase, map("".join, itertools.cycle(pairs)))  # A to Z, then AA, AB and so on
+    letters = chain(ascii_uppercase, map("".join, itertools.cycle(pairs)))  # A to Z, then AA, AB and so on
     return tuple(
         Symptom(letter=letter, signature=signature, results=results)
         for letter, (signature, results) in zip(letters, ranked, strict=False)
@@ -185,26 +214,53 @@ def _about(report: OrdersReport, symptom: Symptom) -> Iterator[str]:
     red = len(_reading(report, Reading.RED))
     names = _shortened(result.order for result in symptom.results)
     yield f"{len(symptom.results)}/{red} red orders: {names}"
+    cascades = tuple(_merged(one for result in symptom.results for one in result.cascades))
     victims = dict.fromkeys(result.victim for result in symptom.results if result.victim is not None)
-    if silent := [name for name in victims if name != symptom.signature.case]:
+    known = {symptom.signature.case, *(red.case for one in cascades for red in (one.first, *one.followers))}
+    if silent := [name for name in victims if name not in known]:
         yield f"victim: {'; '.join(silent)}"
+    yield from (said for _, said in words.message_rows(symptom.signature))
     yield from _failing(report, symptom)
     runs = (run_of_order(report, result) for result in symptom.results)
-    signatures = (one for run in runs if run is not None for one in run.reading.signatures)
-    others = dict.fromkeys(str(one) for one in signatures if one != symptom.signature)
-    yield from (f"also {signature}" for signature in others)
+    signatures = dict.fromkeys(one for run in runs if run is not None for one in run.reading.signatures)
+    others = (one for one in signatures if one != symptom.signature)
+    yield from (f"also {line}" for line in words.other_reds(symptom.signature, others, cascades))
+
+
+def _merged(cascades: Iterable[Cascade]) -> Iterator[Cascade]:
+    """Yield the cascades of several orders, those as one that have a red in common: another may be the first there."""
+    groups: list[tuple[Signature, ...]] = []
+    for one in cascades:
+        group = (one.first, *one.followers)
+        touched = [other for other in groups if set(other) & set(group)]
+        groups = [other for other in groups if other not in touched]
+        groups.append(tuple(dict.fromkeys(chain(*touched, group))))
+    yield from (Cascade(first=first, followers=tuple(rest)) for first, *rest in groups)
 
 
 def _failing(report: OrdersReport, symptom: Symptom) -> Iterator[str]:
     """Yield the sets of cases that fail, each with its orders where there are several."""
     own = (result for result in symptom.results if result.same_as is None)
     groups = tuple(words.grouped((tuple(sorted(result.failing)), result.order) for result in own))
+    if len(groups) > SETS_SHOWN:
+        yield _failing_sets(report, symptom, [failing for failing, _ in groups])
+        return
     run = run_of_order(report, symptom.results[0])
     of = "" if run is None or run.outcome.selected is None else f"/{run.outcome.selected}"
     for failing, orders in groups:
         where = f" in {_shortened(orders)}" if len(groups) > 1 else ""
         names = f": {shortened(failing, FAILING_SHOWN, between='; ')}" if failing else ""
         yield f"failing {len(failing)}{of} cases{where}{names}"
+
+
+def _failing_sets(report: OrdersReport, symptom: Symptom, sets: list[tuple[str, ...]]) -> str:
+    """Say how many cases fail where each order has others, and which do so in all of them."""
+    run = run_of_order(report, symptom.results[0])
+    of = "" if run is None or run.outcome.selected is None else f" of {run.outcome.selected}"
+    sizes, always = sorted(map(len, sets)), sorted(set(sets[0]).intersection(*sets))
+    span = f"{sizes[0]} to {sizes[-1]}" if sizes[0] < sizes[-1] else f"{sizes[0]}"
+    names = f", in all of them {shortened(always, FAILING_SHOWN, between='; ')}" if always else ""
+    return f"failing {span}{of} cases, {len(sets)} different sets{names}"
 
 
 def _prefix(names: tuple[str, ...]) -> Iterator[tuple[str, str]]:

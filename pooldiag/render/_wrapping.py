@@ -1,0 +1,24 @@
+"""Lines of a page: text goes on below where it has no room, and no word is ever broken.
+
+A name is copied as a whole, however narrow the page: a terminal shows a line that is too long in several, and still
+copies one.
+"""
+
+import re
+
+from rich.cells import cell_len
+
+_WORD = re.compile(r"\s*\S+\s*")
+
+
+def wrapped(text: str, width: int) -> str:
+    """Return a text in lines of so many columns; a word that has no room on any stands on a line of its own."""
+    lines, used = [""], 0
+    for found in _WORD.finditer(text):
+        word = found[0]
+        if used and used + cell_len(word.rstrip()) > width:
+            lines.append("")
+            used = 0
+        lines[-1] += word
+        used += cell_len(word)
+    return "\n".join(line.rstrip() for line in lines)

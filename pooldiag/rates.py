@@ -27,9 +27,13 @@ def mixture(*, always: float = 0.0, at_any_rate: float, never: float = 0.0) -> M
 
 def log_mixture(prior: Mixture, red: int, green: int) -> float:
     """Integrate the likelihood of so many reds and greens over their common rate."""
-    parts = [math.log(share) + _log_beta(a + red, b + green) - _log_beta(a, b) for share, a, b in prior]
-    high = max(parts)
-    return high + math.log(sum(math.exp(part - high) for part in parts))
+    return log_sum([math.log(share) + _log_beta(a + red, b + green) - _log_beta(a, b) for share, a, b in prior])
+
+
+def log_sum(logs: Sequence[float]) -> float:
+    """Return the logarithm of the sum of weights that are given by their logarithms."""
+    high = max(logs)
+    return high + math.log(sum(math.exp(log - high) for log in logs))
 
 
 def next_red(prior: Mixture, red: int, green: int) -> float:

@@ -1,14 +1,21 @@
 """`scripts/bench` with as little work as it can do: its figures are for reading, and no test has a limit for them."""
 
+import json
 import math
 import re
 import runpy
 import subprocess
-from collections.abc import Callable
+import sys
+import tarfile
+import traceback
+from collections.abc import Callable, Iterable
+from itertools import combinations
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
+from brittle_suite import CASES, FILES, VICTIMS, node_id, write
 
 from pooldiag.census.file_counts import take_census
 from pooldiag.census.layouts import LAYOUTS
@@ -75,7 +82,7 @@ def test_runs_are_compared_with_the_same_command_lines_in_a_shell() -> None:
 def test_a_name_that_is_no_benchmark_is_refused_by_the_names_that_are() -> None:
     done = bench("speed")
     assert done.returncode == 2
-    assert "no benchmark speed; there are: startup, overhead; or bisect or census, alone" in done.stderr
+    assert "no benchmark speed; there are: startup, overhead; or bisect or census or suites, alone" in done.stderr
 
 
 # --- bisect ----------------------------------------------------------------------------------------------------------
@@ -251,6 +258,346 @@ def test_the_polluter_is_at_every_place_and_in_a_large_suite_at_every_second(pro
         "100 cases, two needed together": [(5, 95), (31, 77)],
         "100 cases, one polluter, red in 50%": [(5,), (31,), (50,), (77,), (95,), (5,)],
     }
+
+
+# --- the brittle suite -----------------------------------------------------------------------------------------------
+
+Play = Callable[[Iterable[str]], dict[str, int | None]]
+
+
+@pytest.fixture
+def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
+    """Run cases of the suite as it was written, in this order; say at which line each one failed."""
+    write(tmp_path)
+    texts = [(tmp_path / file).read_text() for file in FILES]
+
+    def run(names: Iterable[str]) -> dict[str, int | None]:
+        chain = ModuleType("chain")
+        chain.done = []  # type: ignore[attr-defined] # what the files import
+        monkeypatch.setitem(sys.modules, "chain", chain)
+        tests: dict[str, Any] = {}
+        for text in texts:
+            exec(text, tests)
+        return {name: failing_line(tests[f"test_{name}"]) for name in names}
+
+    return run
+
+
+def failing_line(test: Callable[[], None]) -> int | None:
+    try:
+        test()
+    except AssertionError as error:
+        return traceback.extract_tb(error.__traceback__)[-1].lineno
+    return None
+
+
+def test_14_cases_are_red_alone_and_all_but_one_of_them_green_in_file_order(play: Play) -> None:
+    names = [case.name for case in CASES]
+    assert (len(names), len(set(names)), len(VICTIMS)) == (48, 48, 14)
+    assert [name for name in names if play([name])[name]] == [victim.name for victim in VICTIMS]
+    assert [name for name, line in play(names).items() if line] == ["is_closed"]
+
+
+def test_the_setters_of_a_victim_make_it_green_and_none_of_them_can_be_left_out(play: Play) -> None:
+    for victim in VICTIMS:
+        for setters in victim.setters:
+            assert play([*setters, victim.name])[victim.name] is None
+            for fewer in combinations(setters, len(setters) - 1):
+                assert play([*fewer, victim.name])[victim.name]
+
+
+def test_what_makes_the_suite_hard_is_in_it(play: Play) -> None:
+    names = [case.name for case in CASES]
+    alone = {victim.name: play([victim.name])[victim.name] for victim in VICTIMS}
+    # It fails at one line alone, at another after some other case.
+    other_lines = {
+        name for name, line in alone.items() if any(play([other, name])[name] not in {line, None} for other in names)
+    }
+    after_all = {name: play([*(other for other in names if other != name), name])[name] for name in alone}
+    assert len(other_lines) >= 8
+    assert {name for name, line in after_all.items() if line} == {"has_counted_3"}
+    assert after_all["has_counted_3"] != alone["has_counted_3"]
+    assert play(["starts", "runs"]) == {"starts": alone["starts"], "runs": None}  # the setter is itself red
+    assert len(next(victim for victim in VICTIMS if victim.name == "reads_x").setters) == 2
+
+
+def test_a_case_is_named_as_pytest_names_it() -> None:
+    assert node_id("opens") == "test_first.py::test_opens"
+    assert node_id("still_runs") == "test_second.py::test_still_runs"
+
+
+# --- real suites -----------------------------------------------------------------------------------------------------
+
+# Red in reverse only: a flag that the second case leaves behind, and one that fails whatever ran before it.
+OWN_SUITE = """\
+seen = []
+
+def test_victim():
+    assert "left" not in seen
+
+def test_leaves():
+    seen.append("left")
+
+def test_always_red():
+    assert not "green"
+
+def test_last():
+    pass
+"""
+
+
+@pytest.fixture(scope="module")
+def suites_program() -> dict[str, Any]:
+    """What `scripts/bench_suites` defines."""
+    return runpy.run_path(str(CHECKOUT / "scripts" / "bench_suites"), run_name="bench_suites")
+
+
+@pytest.fixture
+def own_suite(tmp_path: Path) -> Path:
+    """A folder with a suite that is red in reverse."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    (folder / "test_own.py").write_text(OWN_SUITE)
+    return folder
+
+
+def test_a_suite_of_ones_own_is_bisected_and_the_processes_of_pytest_are_counted(own_suite: Path) -> None:
+    done = bench("suites", "--suite", str(own_suite))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "victim test_own.py::test_victim, 1 other reds, alone: ('test_own.py::test_leaves',)" in done.stdout
+    (row,) = (line for line in done.stdout.splitlines() if line.startswith("| own, reverse"))
+    found = re.fullmatch(r"\| own, reverse \| 4 \| 4 \| 1 \| right, (\d+) p, \d+\.\d s( \| not installed){3} \|", row)
+    assert found is not None, row
+    assert 6 <= int(found[1]) <= 40
+    assert "pooldiag's processes: " in done.stdout
+    assert sorted(path.name for path in own_suite.iterdir()) == ["pytest.ini", "test_own.py"]  # nothing is left in it
+
+
+def test_a_suite_that_is_not_red_stays_in_the_table_with_the_reason(own_suite: Path) -> None:
+    (own_suite / "test_own.py").write_text(OWN_SUITE.replace('append("left")', 'append("other")'))
+    done = bench("suites", "--suite", str(own_suite), "--order", "7")
+    assert (done.returncode, done.stderr) == (0, "")
+    reason = "not measured: of its 4 cases none is red here in this order and green alone"
+    assert f"| own, seed 7: {reason} | - | - | - | - | - | - | - |" in done.stdout.splitlines()
+
+
+@pytest.mark.slow  # a search of a dozen processes, and what it finds is judged quickly in memory
+def test_what_a_brittle_case_needs_is_searched_for_and_the_answer_is_run() -> None:
+    done = bench("suites", "--brittle", "starts")
+    assert (done.returncode, done.stderr) == (0, "")
+    row = r"\| starts \| 1 \| found \| \d+ \| \d+\.\d \| prepares \|  \|"
+    assert any(re.fullmatch(row, line) for line in done.stdout.splitlines()), done.stdout
+    assert "of 1 cases that need earlier ones: found 1, open 0, wrong 0; " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--brittle", "nobody"), "nobody: not a name here; there are: has_a_and_b, starts, "),
+        (("--cache", "somewhere", "nobody"), "nobody: not a name here; there are: accessify, base10, "),
+        (("--suite", ".", "--order", "back"), "'back' is not an order: give reverse, or a number to shuffle with"),
+        (("--suite", ".", "--turns", "0"), "--turns 0: at least 1"),
+        ((), "one of the arguments --cache --suite --brittle is required"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(arguments: tuple[str, ...], said: str) -> None:
+    done = bench("suites", *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_an_order_is_the_listing_reversed_or_shuffled_as_python_does(suites_program: dict[str, Any]) -> None:
+    ordered = suites_program["ordered"]
+    assert ordered("abcde", "reverse") == ("e", "d", "c", "b", "a")
+    assert ordered("abcde", "1") == ("c", "d", "e", "a", "b")
+    assert ordered("abcde", "2") != ordered("abcde", "1")
+
+
+def test_a_case_that_did_not_end_has_no_word(suites_program: dict[str, Any]) -> None:
+    report = ["begin t::a", "pass", "begin t::b", "fail t.py:3: no", "begin t::c", "skip", "begin t::d"]
+    assert suites_program["results"](report) == {"t::a": "pass", "t::b": "fail", "t::c": "skip"}
+
+
+@pytest.mark.parametrize(
+    ("named", "red", "verdict"),
+    [
+        (["b"], [{"b"}], "right"),
+        (["a"], [{"b"}], "wrong"),
+        (["a", "b"], [{"b"}], "wrong"),  # one would be enough
+        (["a"], [{"a", "b"}], "wrong"),  # one of two
+        (["b", "a"], [{"a", "b"}], "right"),
+        (["b"], [set()], "wrong"),  # the victim is red alone
+        (["nobody"], [{"b"}], "wrong"),
+        (["b", "nobody"], [{"b"}], "wrong"),
+        (["victim"], [{"b"}], "wrong"),
+        ([], [{"b"}], "no answer"),
+    ],
+)
+def test_an_answer_is_judged_by_running_what_it_names_and_that_without_each_of_it(
+    named: list[str], red: list[set[str]], verdict: str, suites_program: dict[str, Any]
+) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def shows(names: tuple[str, ...]) -> bool:
+        asked.append(names)
+        return any(needed <= set(names) for needed in red)
+
+    assert suites_program["judged"](named, ("a", "b", "c", "victim"), shows) == verdict
+    assert all(list(names) == sorted(names) for names in asked)  # in the order of the sequence
+
+
+def report(
+    status: str = "found", setters: list[str] | None = None, polluters: list[str] | None = None
+) -> dict[str, Any]:
+    return {"status": status, "state_setters": setters or [], "polluters": polluters or []}
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        (report(setters=["a", "b"]), "found"),
+        (report("unresolved", setters=["a", "b"]), "open"),
+        (report("unresolved"), "open"),
+        (report(), "open"),
+        ({}, "open"),  # it said nothing that can be read
+        (report("unresolved", setters=["a"]), "wrong"),
+        (report(setters=["a", "b", "c"]), "wrong"),
+        (report("green"), "wrong"),
+        (report(polluters=["a"]), "wrong"),
+    ],
+)
+def test_what_is_named_of_a_brittle_case_is_judged_whatever_the_status(
+    said: dict[str, Any], answer: str, suites_program: dict[str, Any]
+) -> None:
+    green = suites_program["searched"](said, ("a", "b", "c", "victim"), lambda names: {"a", "b"} <= set(names))
+    assert green == answer
+
+
+def test_polluters_that_are_named_of_a_brittle_case_are_shown_as_such(suites_program: dict[str, Any]) -> None:
+    said = report("unresolved", setters=["t.py::test_a", "t.py::test_b"], polluters=["t.py::test_c"])
+    assert suites_program["names"](said, "state_setters") == "a + b"
+    assert suites_program["names"](said, "polluters") == "polluters c"
+    assert suites_program["names"]({}, "polluters") == ""
+
+
+def test_the_answer_of_each_tool_is_read(suites_program: dict[str, Any]) -> None:
+    given, typed, pbt = suites_program["OTHERS"]
+    ours = suites_program["pooldiag"](Path("pooldiag"))
+    assert given.blamed("running step 1:\n-> OK!\n-> the polluting test is: t.py::a[x y]\n") == ("t.py::a[x y]",)
+    assert typed.blamed("-> expected failure -- but it passed?\n") == ()
+    assert pbt.blamed("Running 2 tests.\nFaulty test: t.py::b\n") == ("t.py::b",)
+    assert ours.blamed(json.dumps(report(polluters=["t.py::a", "t.py::b"]))) == ("t.py::a", "t.py::b")
+    assert ours.blamed(json.dumps(report("unresolved", polluters=["t.py::a"]))) == ()
+    assert ours.blamed("Traceback") == ()
+
+
+def test_all_tools_get_the_victim_and_those_that_take_one_the_order(suites_program: dict[str, Any]) -> None:
+    suite = suites_program["Suite"](source=Path("s"), tests="tests", tools=Path("bin"))
+    question = suites_program["Question"](suite=suite, sequence=("a", "v"), cases=9, other_reds=0, alone=())
+    ours = suites_program["pooldiag"](Path("pooldiag"))
+    commands = [" ".join(tool.command(question, Path("order"))) for tool in (ours, *suites_program["OTHERS"])]
+    assert commands[0].endswith("--framework=listfile --sequence=order " + f"{suites_program['RUN_PYTEST']} tests")
+    assert commands[1:] == [
+        "detect-test-pollution --failing-test v --testids-file order",
+        "detect-test-pollution --failing-test v --tests tests",
+        "pytest-bisect-tests --failing-test v",
+    ]
+
+
+def test_the_cases_that_suffice_alone_are_tried_once_where_a_folder_keeps_them(
+    suites_program: dict[str, Any], tmp_path: Path
+) -> None:
+    tried: list[tuple[str, ...]] = []
+
+    def shows(names: tuple[str, ...]) -> bool:
+        tried.append(names)
+        return names == ("b",)
+
+    find = suites_program["suffice_alone"]
+    assert [find("abcv", shows, tmp_path) for _ in range(2)] == [("b",), ("b",)]
+    assert tried == [("a",), ("b",), ("c",)]
+    assert find("bav", shows, tmp_path) == ("b",)  # another order is another question
+    assert len(tried) == 5
+
+
+def effort(suites_program: dict[str, Any], title: str, verdict: str, processes: int, seconds: float) -> Any:  # noqa: ANN401 - comes from a script
+    verdicts = suites_program["Verdict"]
+    return suites_program["Effort"](
+        title=title, verdict=verdicts(verdict), processes=processes, seconds=seconds, phases=("search", "noise")
+    )
+
+
+def test_a_cell_says_the_answer_of_all_turns_with_processes_and_the_median_of_seconds(
+    suites_program: dict[str, Any],
+) -> None:
+    cell = suites_program["cell"]
+    turns = [effort(suites_program, "PBT", what, *cost) for what, cost in (("right", (7, 3.0)), ("right", (7, 9.0)))]
+    assert cell(turns) == "right, 7 p, 6.0 s"
+    assert cell([*turns, effort(suites_program, "PBT", "wrong", 9, 1.0)]) == "right 2/3, wrong 1/3, 7-9 p, 3.0 s"
+    assert cell([effort(suites_program, "PBT", "not installed", 0, 0.0)]) == "not installed"
+
+
+def test_the_table_adds_up_and_puts_what_was_reported_beside_what_was_seen(suites_program: dict[str, Any]) -> None:
+    suite = suites_program["Suite"](source=Path("s"), tests="tests", tools=Path("bin"))
+    question = suites_program["Question"](suite=suite, sequence=("a", "v"), cases=9, other_reds=0, alone=("a",))
+    known = suites_program["Known"](cases=10, place=2)
+    done = [
+        effort(suites_program, "pooldiag", "right", 12, 2.0),
+        effort(suites_program, "DTP", "wrong", 4, 1.0),
+        effort(suites_program, "PBT", "not installed", 0, 0.0),
+    ]
+    assert suites_program["row"]("x 1, reverse", question, known, done) == (
+        *("x 1, reverse", "9 (10)", "2", "1"),
+        *("right, 12 p, 2.0 s", "wrong, 4 p, 1.0 s", "not installed"),
+    )
+    assert suites_program["total"]([*done, effort(suites_program, "pooldiag", "no answer", 9, 1.5)], 2) == (
+        *("all of these 2", "", "", ""),
+        *("right 1/2, wrong 0, 21 p, 3.5 s", "right 0/1, wrong 1, 4 p, 1.0 s", "right 0/0, wrong 0, 0 p, 0.0 s"),
+    )
+    assert suites_program["purposes"](done[:1]) == "1 search, 1 noise, 10 listings and lines"
+
+
+@pytest.fixture
+def distribution(tmp_path: Path, suites_program: dict[str, Any]) -> Callable[[str], Any]:
+    """Make a source distribution that holds this test file, as downloaded and installed; return its suite."""
+
+    def make(test: str) -> Any:  # noqa: ANN401 - comes from a script
+        home = tmp_path / "x-1"
+        (home / "x-1" / test).parent.mkdir(parents=True)
+        (home / "x-1" / test).write_text("def test_a(): pass")
+        with tarfile.open(home / "x-1.tar.gz", "w:gz") as tar:
+            tar.add(home / "x-1", "x-1")
+        (home / "installed").touch()
+        project = suites_program["Project"](
+            name="x",
+            version="1",
+            order="reverse",
+            tests="tests",
+            known=suites_program["Known"](cases=1, place=1),
+            left_out=("tests/test_broken.py",),
+        )
+        return suites_program["Store"](folder=tmp_path).suite(project)
+
+    return make
+
+
+def test_a_suite_comes_from_what_was_downloaded_before(distribution: Callable[[str], Any], tmp_path: Path) -> None:
+    suite = distribution("tests/test_x.py")
+    assert suite.source == tmp_path / "x-1" / "source" / "x-1"
+    assert (suite.source / "tests" / "test_x.py").read_text() == "def test_a(): pass"
+
+
+def test_tests_that_need_what_the_distribution_lacks_are_left_out(distribution: Callable[[str], Any]) -> None:
+    suite = distribution("tests/test_broken.py")
+    assert list((suite.source / "tests").iterdir()) == []
+
+
+def test_a_distribution_without_tests_is_named_as_that(
+    distribution: Callable[[str], Any], suites_program: dict[str, Any]
+) -> None:
+    with pytest.raises(suites_program["NotMeasuredError"], match="its source distribution holds no tests"):
+        distribution("x/unit.py")
 
 
 # --- census ----------------------------------------------------------------------------------------------------------

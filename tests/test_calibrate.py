@@ -48,17 +48,25 @@ def rows(said: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in said.splitlines()[2:]]
 
 
-@pytest.mark.parametrize(("words", "polluters"), [((), ("30%", "50%", "80%", "100%")), (("--command",), ("50%",))])
+FLAKES = [("a flake", "6", rate) for rate in ("30%", "50%", "70%", "90%")]
+POLLUTERS = [
+    *(("one polluter", "6", rate) for rate in ("20%", "50%", "80%", "100%")),
+    *(("two needed together", "6", rate) for rate in ("50%", "100%")),
+    *(("one polluter, 60 runs at most", "8", rate) for rate in ("10%", "20%", "30%")),
+]
+
+
+@pytest.mark.parametrize(("words", "polluters"), [((), POLLUTERS), (("--command",), [("one polluter", "6", "50%")])])
 def test_bisections_of_flakes_and_of_seldom_polluters_are_counted(
-    words: tuple[str, ...], polluters: tuple[str, ...]
+    words: tuple[str, ...], polluters: list[tuple[str, ...]]
 ) -> None:
-    words = (*words, "--answers=1", "--cases=6")
-    said = calibrate(*words, script="calibrate_bisect")
-    assert [row[:4] for row in rows(said)] == [
-        *(["a flake: a polluter is named", "6", rate, "1"] for rate in ("30%", "50%", "70%", "90%")),
-        *(["a polluter: it is named", "6", rate, "1"] for rate in polluters),
-    ]
-    assert all(row[4] in {"0.00%", "100.00%"} and float(row[6]) >= 3 for row in rows(said))
+    words = (*words, "--answers=1", "--cases=6", "--jobs=1")
+    said = rows(calibrate(*words, script="calibrate_bisect"))
+    assert [tuple(row[:4]) for row in said] == [(*cell, "1") for cell in (*FLAKES, *polluters)]
+    for _, _, rate, _, wrong, _, right, unknown, runs in said:
+        assert {wrong, right, unknown} <= {"0.00%", "100.00%"}
+        assert right == "100.00%" or rate != "100%"
+        assert float(runs) >= 2
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +87,7 @@ def program() -> dict[str, Any]:
 def test_the_program_in_sh_is_red_after_its_polluter_or_whatever_ran(
     program: dict[str, Any], tmp_path: Path, *, flake: bool, asked: str, rate: float, exit_code: int
 ) -> None:
-    cell = program["Cell"](flake=flake, cases=6, rate=rate, answers=1, seed=0)
+    cell = program["Cell"](polluters=0 if flake else 1, cases=6, rate=rate, answers=1, seed=0)
     program["write_suite"](cell, "2", Random(0), tmp_path)
     words = [f"--case={name}" for name in asked.split()]
     done = subprocess.run([tmp_path / "suite", "--report=report", *words], cwd=tmp_path, check=False)
@@ -89,15 +97,37 @@ def test_the_program_in_sh_is_red_after_its_polluter_or_whatever_ran(
     assert begun == [f"begin {name}" for name in asked.split()]
 
 
-def test_an_answer_holds_where_its_lines_do(program: dict[str, Any]) -> None:
-    sure = program["Cell"](flake=False, cases=6, rate=1.0, answers=1, seed=0)
+@pytest.mark.parametrize("polluters", [1, 2])
+def test_every_run_of_a_search_is_counted(program: dict[str, Any], polluters: int) -> None:
+    sure = program["Cell"](polluters=polluters, cases=6, rate=1.0, answers=1, seed=0)
     answer = program["in_memory"](sure, sure.random(0))
-    assert (answer.red, answer.named, answer.right) == (True, True, True)
-    search, suite = program["reduce_order"], program["Suite"]
-    played = suite(5, (frozenset({2}),))
-    found = search(played, 5, plan=program["PLAN"])
-    assert found.polluters == (2,)
-    assert program["lines_hold"](played, found)
-    assert not program["lines_hold"](suite(5), found)
-    assert not program["lines_hold"](suite(5, flake=1.0), found)
-    assert answer.runs >= found.runs + 2
+    random = sure.random(0)
+    played = program["Suite"](5, (frozenset(random.sample(range(5), polluters)),))
+    program["reduce_order"](played, 5)
+    assert (answer.said, answer.runs) == ("right", len(played.ran))
+
+
+@pytest.mark.parametrize(
+    ("status", "named", "needed", "said"),
+    [
+        ("green", (), (1,), None),
+        ("unresolved", (1,), (1,), "open"),
+        ("blocked", (), (), "open"),
+        ("found", (1,), (1,), "right"),
+        ("found", (1,), (1, 2), "wrong"),
+        ("found", (1, 2), (1,), "wrong"),
+        ("found", (), (), "right"),
+        ("found", (2,), (), "wrong"),
+    ],
+)
+def test_only_what_is_needed_is_right(
+    program: dict[str, Any], status: str, named: tuple[int, ...], needed: tuple[int, ...], said: str | None
+) -> None:
+    assert program["judged"](program["BisectStatus"](status), named, needed, runs=1, setter=False).said == said
+
+
+def test_what_makes_a_flake_green_is_named_neither_rightly_nor_wrongly(program: dict[str, Any]) -> None:
+    flake = program["Cell"](polluters=0, cases=6, rate=0.5, answers=2, seed=0)
+    answers = iter([program["Answer"](said="right", runs=3, setter=True), program["Answer"](said="right", runs=5)])
+    row = program["row"](flake, lambda _cell, _random: next(answers))
+    assert (row[4], *row[6:]) == ("0.00%", "50.00%", "0.00%", "4.0")

@@ -357,8 +357,16 @@ def test_no_lock_paths_and_no_word_about_them_are_told_apart() -> None:
         ('[target.a]\ncommand = ["x", "\\u0000"]', "target.a.command", "no program can"),
         ("[target.a]\ncommand = 'x'\nseed = true", "target.a.seed = true", "a whole number"),
         ("[target.a]\ncommand = 'x'\nseed = -1", "target.a.seed = -1", "0 or more"),
-        ("[target.a]\ncommand = 'x'\norder = 'random'", "target.a.order = 'random'", "file, name, suite, rand"),
-        ("[target.a]\ncommand = 'x'\norder = ['file']", "target.a.order = ['file']", "file, name, suite, rand"),
+        (
+            "[target.a]\ncommand = 'x'\norder = 'random'",
+            "target.a.order = 'random'",
+            "name, suite, reverse, rand",
+        ),
+        (
+            "[target.a]\ncommand = 'x'\norder = ['file']",
+            "target.a.order = ['file']",
+            "name, suite, reverse, rand",
+        ),
         ("[target.a]\ncommand = 'x'\nprinted_census = 'no'", "target.a.printed_census = 'no'", "true or false"),
         ("[target.a]\ncommand = 'x'\noutputs = 'x:'", "target.a.outputs: output: 'x:' is not GLOB:DTYPE", "f32"),
         ("[target.a]\ncommand = 'x'\ntimeout = 0", "target.a.timeout = 0", "above 0"),

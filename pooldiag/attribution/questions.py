@@ -22,10 +22,9 @@ class Question:
 
 
 def answer(outcome: Outcome, reading: RunReading, question: Question) -> Reading:
-    """Read a run for a search: red, green, or void where it says nothing about this red.
+    """Read a run for a search: red, green, other where the victim is red in another way, void where it says nothing.
 
-    Other cases that failed and ran to their end change nothing; another red of the victim, or a run that ended
-    before it, is void.
+    Other cases that failed and ran to their end change nothing; a run that ended before the victim is void.
     """
     wanted = question.signature
     if reading.reading is Reading.VOID:
@@ -36,9 +35,9 @@ def answer(outcome: Outcome, reading: RunReading, question: Question) -> Reading
         return Reading.RED
     if question.victim is None:
         return Reading.GREEN if _uneventful(outcome, reading) else Reading.VOID
-    if wanted.case is None:
-        return Reading.GREEN if cleared(outcome, wanted) else Reading.VOID
-    return Reading.GREEN if _passed(outcome, question) else Reading.VOID
+    if cleared(outcome, wanted) if wanted.case is None else _passed(outcome, question):
+        return Reading.GREEN
+    return Reading.VOID if another_red(reading, question) is None else Reading.OTHER
 
 
 def another_red(reading: RunReading, question: Question) -> Signature | None:

@@ -170,7 +170,9 @@ def _outside(outcome: Outcome) -> RedPlace | None:
 def _failures(outcome: Outcome) -> Iterator[Signature]:
     for result in outcome.report.results:
         if result.status is CaseStatus.FAILED:
-            place = result.place or (None if result.message is None else without_numbers(result.message))
+            place = result.place or (
+                None if result.message is None else without_numbers(result.message.partition("\n")[0])
+            )
             message = first_lines(result.message)
             yield Signature(kind=SignatureKind.FAILURE, case=result.case.name, place=_worded(place), message=message)
 

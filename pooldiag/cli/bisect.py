@@ -40,7 +40,7 @@ MOST_BYTES = 16 * 2**20
 
 _STANDARD_INPUT = Path("-")
 _RAW_BYTE = re.compile("[\udc80-\udcff]")
-_SEQUENCE_HINT = "names of cases, one a line, the victim last"
+_SEQUENCE_HINT = "names of cases, one a line; the last one is the victim, or the one that --victim names"
 
 
 def bisect(given: Invocation) -> ExitCode:
@@ -52,7 +52,8 @@ def bisect(given: Invocation) -> ExitCode:
     if given.said.dry_run:
         from pooldiag.cli.target.plan import say_plan  # noqa: PLC0415 - as said above
 
-        sequence = f"{len(settings.sequence) - 1} cases, then {settings.sequence[-1]}" if settings.sequence else None
+        names = _up_to(settings.common.victim, settings.sequence)
+        sequence = f"{len(names) - 1} cases, then {names[-1]}" if names else None
         return say_plan(decided, sequence or f"{settings.common.order}", _plan(settings))
     from pooldiag.cli.target.wiring import run_target  # noqa: PLC0415
     from pooldiag.diagnose import bisect as driver  # noqa: PLC0415
@@ -72,8 +73,6 @@ def decide_bisect(given: Invocation) -> "tuple[BisectSettings, Decided]":
     whole = flags.with_environment(whole)
     typed = whole if earlier is None else given
     sequence = _sequence(whole.said)
-    if sequence:
-        whole = whole.over_texts(victim=sequence[-1])
     wanted = None if earlier is None else _wanted(given.said, earlier, sequence)
     decided = with_cases(decide(whole, config, invocation=whole.line("attribute", ATTRIBUTE_OPTIONS)))
     said = decided.said
@@ -83,6 +82,7 @@ def decide_bisect(given: Invocation) -> "tuple[BisectSettings, Decided]":
         repeatable=whole.line("bisect", OPTIONS),
         common=decided.settings,
         sequence=sequence,
+        order_is_free=said.order is None and not sequence and wanted is None,
         wanted=wanted,
         repeat=said.search_repeat or BASELINE_RUNS,
         every_set=said.all,
@@ -119,18 +119,20 @@ def _with_report(given: Invocation) -> "tuple[Invocation, Config, EarlierReport 
 
 
 def _sequence(said: Options) -> tuple[str, ...]:
-    """Return the wanted running order; () without one."""
+    """Return the lines of the wanted running order; () without one."""
     if said.sequence is None:
         return ()
     if said.order is not None or said.seed is not None:
         raise UsageError("--sequence is an order of its own", hint="leave --order and --seed out")
-    names = read_sequence(said.sequence)
-    if said.victim not in {None, names[-1]}:
-        raise UsageError(
-            f"--victim {said.victim} is not the last case of --sequence, {names[-1]}",
-            hint="the last one is the victim",
-        )
-    return names
+    return read_sequence(said.sequence)
+
+
+def _up_to(victim: str | None, lines: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names in a sequence up to its victim, as far as they are known before a listing."""
+    from pooldiag.diagnose.sequences import names_in  # noqa: PLC0415 - as said above
+
+    names = names_in(lines)
+    return names[: names.index(victim) + 1] if victim in names else names
 
 
 def _jobs(decided: "Decided") -> int:
@@ -170,14 +172,18 @@ def _wanted(said: Options, earlier: "EarlierReport", sequence: tuple[str, ...]) 
             f"{earlier.path}: red under {earlier.hidden_by} only, and bisect looks for the red of no arm",
             hint="set the variables of that arm, keep them with --keep-env NAME, and bisect the target itself",
         )
-    return earlier.red_of(sequence[-1] if sequence else said.victim)
+    names = _up_to(said.victim, sequence)
+    return earlier.red_of(names[-1] if names else said.victim)
 
 
 def read_sequence(path: Path) -> tuple[str, ...]:
     """Return the lines of a file that are not empty, each as it is; `-` is standard input.
 
-    What is not UTF-8 becomes what frameworks make of it in the name of a case.
+    What pytest prints behind the names is left to whoever knows the cases. What is not UTF-8 becomes what frameworks
+    make of it in the name of a case.
     """
+    from pooldiag.diagnose.sequences import names_in  # noqa: PLC0415 - as said above
+
     try:
         with nullcontext(sys.stdin.buffer) if path == _STANDARD_INPUT else path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)  # a device has no end
@@ -188,7 +194,7 @@ def read_sequence(path: Path) -> tuple[str, ...]:
     text = _RAW_BYTE.sub(lambda found: f"\\x{ord(found[0]) - 0xDC00:02X}", data.decode("utf-8-sig", "surrogateescape"))
     lines = (line.removesuffix("\r") for line in text.split("\n"))
     names = tuple(line for line in lines if line)
-    if not names:
+    if not names_in(names):
         raise UsageError(f"--sequence {path}: no name in it", hint=_SEQUENCE_HINT)
     return names
 
@@ -197,8 +203,8 @@ def _plan(settings: "BisectSettings") -> Iterator[str]:
     """Yield what is looked for, and how."""
     from pooldiag.cli.target.plan import arm_lines  # noqa: PLC0415
 
-    if settings.common.victim is not None:
-        yield f"victim     {settings.common.victim}"
+    if victim := settings.common.victim or next(reversed(_up_to(None, settings.sequence)), None):
+        yield f"victim     {victim}"
     if settings.wanted is not None:
         yield f"red        {settings.wanted}"
     if settings.jobs > 1:
@@ -208,7 +214,7 @@ def _plan(settings: "BisectSettings") -> Iterator[str]:
     yield ""
     found = "every independent set of polluters" if settings.every_set else "the polluters in it"
     yield f"First the red; then the shortest red prefix, and {found}; {settings.max_runs} runs at most."
-    yield "With m cases before the victim, one polluter and no chance: ceil(log2 m) + 6 runs at most, proofs included."
+    yield "With m cases before the victim, one polluter and no chance: ceil(log2 m) + 8 runs at most, proofs included."
     if settings.arms:
         yield "On the cases that are left:"
         yield from arm_lines(settings.common)

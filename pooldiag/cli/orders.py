@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from pooldiag.cli.attribute import OPTIONS as ATTRIBUTE_OPTIONS
 from pooldiag.cli.target import flags
 from pooldiag.cli.target.flags import SEARCH, WHAT, Invocation, panel
-from pooldiag.config.kinds import SEEDLESS
 from pooldiag.config.options import Options
 from pooldiag.errors import ExitCode, UsageError
 from pooldiag.model.cases import Order, OrderKind
 
 if TYPE_CHECKING:
+    from pooldiag.frameworks.base import Framework
     from pooldiag.model.settings import OrdersSettings
 
 DEFAULT_SEEDS = tuple(range(1, 21))
@@ -37,21 +37,27 @@ def orders(given: Invocation) -> ExitCode:
 
     Exit code: 0 nothing red; 1 an order is red; 4 blocked; 2 usage.
     """
-    from pooldiag.cli.target.decisions import NO_SWITCH, configuration, decide, with_cases  # noqa: PLC0415 - as said above
+    from pooldiag.cli.target.decisions import (  # noqa: PLC0415 - as said above
+        NO_SWITCH,
+        configuration,
+        decide,
+        require_orders,
+        with_cases,
+    )
     from pooldiag.model.settings import DEFAULT_MAX_PROBES, OrdersSettings  # noqa: PLC0415
 
     given = flags.with_environment(given)
-    wanted = tuple(_orders(given.said))
-    if not wanted:
+    if given.said.orders == () == given.said.seeds:
         raise UsageError("--orders none and --seeds none leave no order to run", hint="leave one of them out")
     config = configuration(given.said, Path.cwd())
     decided = with_cases(decide(given, config, invocation=given.line("attribute", ATTRIBUTE_OPTIONS)))
+    require_orders(decided.framework, given.said.orders or (), "--orders")
     decided = replace(decided, notes=tuple(note for note in decided.notes if note != NO_SWITCH))  # no arm runs here
     settings = OrdersSettings(
         invocation=given.line("orders", OPTIONS),
         bisect_alike=given.line("bisect", flags.RUNS_ALIKE),
         common=decided.settings,
-        orders=wanted,
+        orders=tuple(_orders(given.said, decided.framework)),
         prefix=not given.said.no_prefix,
         max_runs=given.said.search_runs or DEFAULT_MAX_PROBES,
     )
@@ -65,9 +71,9 @@ def orders(given: Invocation) -> ExitCode:
     return run_target(partial(driver.orders, settings), decided, command="orders")
 
 
-def _orders(said: Options) -> Iterator[Order]:
+def _orders(said: Options, framework: "Framework") -> Iterator[Order]:
     """Yield the orders without a seed, then the rand ones."""
-    yield from (Order(kind=kind) for kind in (SEEDLESS.values() if said.orders is None else said.orders))
+    yield from framework.plain_orders if said.orders is None else (Order(kind=kind) for kind in said.orders)
     seeds = DEFAULT_SEEDS if said.seeds is None else said.seeds
     yield from (Order(kind=OrderKind.RAND, seed=seed) for seed in seeds)
 

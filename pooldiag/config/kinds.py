@@ -26,8 +26,8 @@ if TYPE_CHECKING:  # `--help` has no use for what is imported where it is read
     from pooldiag.model.arms import Role
     from pooldiag.model.settings import OutputSpec
 
-SEEDLESS = {str(kind): kind for kind in OrderKind if kind is not OrderKind.RAND}
-"""The orders that one name says whole."""
+SEEDLESS = {str(kind): kind for kind in OrderKind if kind not in {OrderKind.RAND, OrderKind.SEQUENCE}}
+"""The orders that one name says whole; not every framework has each of them."""
 
 _NONE = "none"
 
@@ -211,7 +211,7 @@ PROPERTY = ValueKind(word=_text, value=_properties, at_once=True, metavar="ROLE.
 SWITCH_WORDS = ValueKind(word=_text, value=lambda value, _: _one_text(value), metavar="WORDS")
 COMMAND_WORDS = ValueKind(word=parse_words, value=command_of_file, metavar="CMD")
 PATH = ValueKind(word=lambda text, _: Path(text), value=path_of_file, metavar="PATH")
-ORDER = choice(OrderKind)
+ORDER = choice((*SEEDLESS.values(), OrderKind.RAND))
 SEED = whole(least=0, most=LAST_SEED)
 COUNT = whole(least=1)
 SHARE = ValueKind(word=_share, value=_share_of_file, metavar="SHARE")

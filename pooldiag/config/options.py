@@ -213,7 +213,7 @@ class Options:
     repeat: int | None = single(COUNT, "Run every arm so often, instead of as needed.", key="run.repeat")
     sequence: Path | None = single(
         PATH,
-        "A running order: names of cases, one a line, the victim last; - is standard input.",
+        "A running order: names of cases, one a line, the last or --victim being the victim; - is standard input.",
         metavar="FILE",
         behind=True,
     )
@@ -230,7 +230,7 @@ class Options:
         PATH, "Go on with the bisection of this evidence folder.", metavar="FOLDER", behind=True, passing=True
     )
     orders: "tuple[OrderKind, ...] | None" = single(
-        PLAIN_ORDERS, "Orders without a seed, or none (default: {orders}).", behind=True
+        PLAIN_ORDERS, "Orders without a seed, or none (default: all that the framework has of {orders}).", behind=True
     )
     seeds: tuple[int, ...] | None = single(
         SEEDS, "Then the rand orders of these seeds, or none (default: 1..20).", behind=True

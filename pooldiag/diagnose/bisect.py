@@ -8,20 +8,23 @@ from pooldiag.attribution.reading import sight
 from pooldiag.attribution.signatures import as_seen
 from pooldiag.diagnose.attribute import MinimalSet, attribute_set
 from pooldiag.diagnose.bisection_state import BisectionState
-from pooldiag.diagnose.commands import CheckedLines
-from pooldiag.diagnose.lister import Lister, named_case
+from pooldiag.diagnose.checked_lines import TRIES, CheckedLines
+from pooldiag.diagnose.lister import Lister, named_among
 from pooldiag.diagnose.prober import Places, Prober, Suite, suite_in
 from pooldiag.diagnose.runner import Runner
+from pooldiag.diagnose.sequences import sequence_of
 from pooldiag.diagnose.tools import Tools
 from pooldiag.diagnose.victim_choice import GREENS_OF_A_RED, Chooser, Chosen
 from pooldiag.diagnose.wanted_order import find_order
 from pooldiag.errors import BlockedError
-from pooldiag.model.arms import Acted, Isolation, Role
+from pooldiag.model.arms import STATE_ROLES, SWITCHED_ROLES, Acted, Isolation, Role
 from pooldiag.model.bisections import BisectReport, BisectStatus, Confirmation, Phase
+from pooldiag.model.cases import Order, OrderKind
 from pooldiag.model.events import Searching
 from pooldiag.model.readings import Reading, Sight
 from pooldiag.model.reports import ArmResult, AttributeReport
 from pooldiag.model.settings import DEFAULT_CONFIDENCE, BisectSettings
+from pooldiag.model.words import count
 from pooldiag.rates import greens_until
 from pooldiag.reduce.probe import SearchLimits, SearchStep, Trust
 from pooldiag.reduce.result import Reduction
@@ -46,23 +49,86 @@ class _Bisection(BisectionState):
         suite = self._suite(lister)
         self._common = replace(self._common, order=suite.order)
         prober = Prober(runner=runner, lister=lister, suite=suite, arm=arm, save=self._saved, record=self._record)
-        self._prober = prober
-        self._chooser = Chooser(settings=self._settings, prober=prober, plan=self._plan())
-        self._chosen = self._chooser.choose()
+        prober, self._chosen = self._choose(prober)
         if self._chosen is None:
             if all(run.reading.reading is Reading.GREEN for run in self._record.whole):
                 self._block_when_nothing_asserted(self._record.whole)
             return
+        if not prober.suite.is_in_file_order:
+            prober, self._chosen = self._in_file_order(prober, self._with_alone(prober, self._chosen))
+        self._prober = prober
         self._reduction = self._reduce(prober, self._chosen)
         self._show(prober, self._chosen)
+
+    def _choose(self, prober: Prober) -> tuple[Prober, Chosen | None]:
+        """Choose what to follow: where a victim is green after all other cases, in file order."""
+        if (victim_last := self._victim_last(prober.suite)) is not None:
+            chosen = self._choose_in(prober.of(victim_last))
+            if chosen is not None:
+                return prober.of(victim_last), chosen
+            self._record.forget_order()
+        return prober, self._choose_in(prober)
+
+    def _choose_in(self, prober: Prober) -> Chosen | None:
+        self._prober = prober
+        self._chooser = Chooser(settings=self._settings, prober=prober, plan=self._plan())
+        return self._chooser.choose()
+
+    def _victim_last(self, suite: Suite) -> Suite | None:
+        """Return the suite with the victim behind all other cases, where nobody wants another order; else None."""
+        name = self._common.victim
+        if name is None or not self._settings.order_is_free or not self._tools.framework.any_order:
+            return None
+        victim = named_among(suite.cases, name)
+        if victim == suite.cases[-1]:
+            return None
+        self._notes.append(f"no order was asked for: all other cases are run before {name}")
+        cases = (*(case for case in suite.cases if case != victim), victim)
+        return replace(suite, cases=cases, order=Order(kind=OrderKind.SEQUENCE))
+
+    def _with_alone(self, prober: Prober, chosen: Chosen) -> Chosen:
+        """Return it with what the victim is alone, unless nothing ran before it."""
+        if () in chosen.memory or chosen.place == 0:
+            return chosen
+        (alone,) = prober.ask([()], chosen.question)
+        return replace(chosen, memory=chosen.memory | {(): (alone,)})
+
+    def _in_file_order(self, prober: Prober, chosen: Chosen) -> tuple[Prober, Chosen]:
+        """Look in file order where a victim is red alone: if it is green there, a case before it sets up what it needs.
+
+        The report is then of that order. Where nobody asked for an order, the victim may be red alone in another way.
+        """
+        alone = chosen.memory.get((), ())
+        other = self._record.other_reds.get(()) if self._settings.order_is_free else None
+        if other is None and alone[-1:] != (Reading.RED,):
+            return prober, chosen
+        question = chosen.question if other is None else replace(chosen.question, signature=other)
+        suite = suite_in(Order(), prober.lister)
+        place = suite.cases.index(chosen.victim)
+        beginning = prober.of(replace(suite, cases=suite.cases[: place + 1]))
+        if place == 0 or not self._has_time_for(Phase.BASELINE):
+            return prober, chosen
+        self._record.phase = Phase.BASELINE
+        run = beginning.whole()
+        if prober.answer(run, question) is not Reading.GREEN:
+            self._record.whole.pop()
+            return prober, chosen
+        self._notes.append(f"in {prober.suite.order} the victim is red, and so it is alone; in file order it is green")
+        self._record.forget_order()
+        self._record.whole.append(run)
+        self._common = replace(self._common, order=Order())
+        memory = {tuple(range(place)): (Reading.GREEN,), (): tuple(Reading.RED for _ in alone)}
+        return beginning, replace(chosen, question=question, place=place, memory=memory)
 
     def _suite(self, lister: Lister) -> Suite:
         if not self._settings.sequence:
             return suite_in(self._common.order, lister)
         listing, framework = lister.everything(), self._tools.framework
-        wanted = tuple(named_case(listing, name) for name in self._settings.sequence)
+        wanted, behind = sequence_of(listing, self._settings.sequence, self._common.victim)
+        if behind:
+            self._notes.append(f"{count(behind, 'case')} of the sequence behind the victim: left out")
         if framework.any_order:
-            return Suite(listing=listing, cases=wanted, order=self._common.order)
+            return Suite(listing=listing, cases=wanted, order=Order(kind=OrderKind.SEQUENCE))
 
         def watch(number: int, most: int) -> None:
             self._tools.ports.progress.notice(Searching(phase=Phase.SEEDS, most_left=most - number + 1))
@@ -79,13 +145,9 @@ class _Bisection(BisectionState):
         most_greens = max(GREENS_OF_A_RED, len(whole)) if seen else 1
         trust = Trust.CONCLUSIONS if steady else Trust.NOTHING
         plan = self._plan(recalled=sum(map(len, chosen.memory.values())))
-        plan = replace(plan, most_greens=most_greens, trust=trust, lines=self._lines_tell(chosen))
+        plan = replace(plan, most_greens=most_greens, trust=trust)
         ask, jobs = partial(prober.ask, question=chosen.question), self._settings.jobs
         return reduce_ahead(ask, chosen.place, jobs=jobs, plan=plan, memory=chosen.memory, watch=self._watch)
-
-    def _lines_tell(self, chosen: Chosen) -> bool:
-        """Tell whether the lines that follow a search show how the victim was, red and green."""
-        return not chosen.anywhere and all(one.case is not None for one in self._others(chosen.question.signature))
 
     def _plan(self, *, recalled: int = 0) -> SearchPlan:
         """Return how far a search may go from here, which counts what it recalls as runs."""
@@ -110,11 +172,16 @@ class _Bisection(BisectionState):
         """Try the lines that show it, and run the arms on it; what blocks that changes nothing in what was found."""
         try:
             places = self._lines_that_hold(prober, chosen)
-            together = any(arm.isolation is Isolation.TOGETHER for arm in self._common.arms[1:])
-            if places is not None and self._settings.arms and together:
+            if places is not None and self._settings.arms and self._arms_tell():
                 self._run_arms(prober, chosen, places)
         except BlockedError as error:
             self._notes.append(f"not all that follows a search is done: {error.problem}")
+
+    def _arms_tell(self) -> bool:
+        """Tell whether arms can add to what is found: those of an allocator, or state where it takes no other case."""
+        roles = {arm.role for arm in self._common.arms[1:] if arm.isolation is Isolation.TOGETHER}
+        alone = self._reduction is not None and self._reduction.red_alone and not self._reduction.cleaners
+        return not roles.isdisjoint((*SWITCHED_ROLES, *STATE_ROLES) if alone else SWITCHED_ROLES)
 
     def _lines_that_hold(self, prober: Prober, chosen: Chosen) -> Places | None:
         """Try both lines; where one shows something else than the search saw, search again, believing no single run."""
@@ -135,14 +202,11 @@ class _Bisection(BisectionState):
 
     def _lines(self, prober: Prober, chosen: Chosen, places: Places, *, noisy: bool) -> None:
         """Type the red line and the green one; what does not show what it should contradicts the search."""
-        signature = chosen.question.signature
-        lines = CheckedLines(settings=self._common, tools=self._tools, runner=prober.runner, signature=signature)
-        self._red_line = lines.red(prober.selection(places), noisy=noisy)
+        lines = CheckedLines(settings=self._common, tools=self._tools, prober=prober, question=chosen.question)
+        self._red_line = lines.showing(Reading.RED, places, tries=TRIES if noisy else 1)
         green = self._green_places(chosen)
-        self._green_line = None if green is None else lines.green(prober.selection(green))
-        # Where something outside the cases is always red, no exit code tells how the victim was.
-        tells = all(other.case is not None for other in self._others(signature))
-        self._contradicted = self._red_line is None or (green is not None and self._green_line is None and tells)
+        self._green_line = None if green is None else lines.showing(Reading.GREEN, green)
+        self._contradicted = self._red_line is None or (green is not None and self._green_line is None)
         self._saved()
 
     def _green_places(self, chosen: Chosen) -> Places | None:
@@ -151,7 +215,7 @@ class _Bisection(BisectionState):
         if reduction is None or chosen.anywhere:
             return None
         if not reduction.red_alone:
-            return (chosen.place,)
+            return None if () in self._record.other_reds else (chosen.place,)
         return (*reduction.cleaners, chosen.place) if reduction.cleaners else None
 
     def _run_arms(self, prober: Prober, chosen: Chosen, places: Places) -> None:

@@ -7,23 +7,28 @@ from pooldiag.attribution.cascades import cascades
 from pooldiag.attribution.signatures import same_red
 from pooldiag.diagnose.commands import next_of_bisect
 from pooldiag.diagnose.notes import notes_of_runs
-from pooldiag.diagnose.prober import Prober, ProbeRecord
+from pooldiag.diagnose.prober import Places, Prober, ProbeRecord, Suite
 from pooldiag.diagnose.sessions import Diagnosis
 from pooldiag.diagnose.tools import Tools
 from pooldiag.diagnose.victim_choice import Chooser, Chosen
 from pooldiag.errors import BlockedError
 from pooldiag.model.attributions import ExcludedRate
-from pooldiag.model.bisections import BisectReport, BisectStatus, CheckedCommand, Confirmation, Found, Phase
+from pooldiag.model.bisections import (
+    BisectReport,
+    BisectStatus,
+    CheckedCommand,
+    Confirmation,
+    Found,
+    Phase,
+    Tried,
+)
 from pooldiag.model.events import Searching
 from pooldiag.model.readings import Cascade, Reading, Signature
 from pooldiag.model.reports import AttributeReport
 from pooldiag.model.settings import BisectSettings
-from pooldiag.model.words import shortened
 from pooldiag.rates import excluded_by
 from pooldiag.reduce.probe import BestKnown, SearchStep
 from pooldiag.reduce.result import Reduction
-
-_ALONE_NAMED = 2  # of the reds that are red alone, where there are more
 
 
 class BisectionState(Diagnosis[BisectReport]):
@@ -93,6 +98,7 @@ class BisectionState(Diagnosis[BisectReport]):
             probed=tuple(self._record.probed),
             whole=next(iter(self._record.whole[-1:]), None),
             others=self._others(followed),
+            others_red_alone=() if self._chooser is None else tuple(self._chooser.red_alone),
             cascades=self._cascades(),
             reproducer=self._red_line,
             green_command=self._green_line,
@@ -122,17 +128,18 @@ class BisectionState(Diagnosis[BisectReport]):
         return None if self._chooser is None else self._chooser.reason
 
     def _open_end(self) -> str | None:
-        """Say which end of the answer does not hold: where it should be green the victim is red in another way."""
-        reduction, other_reds = self._reduction, self._record.other_reds
+        """Say that the answer does not hold where its lines were typed."""
         if self._contradicted:
             return "what was found does not show again when it is typed: runs disagree, so chance may be all there is"
-        if reduction is None:
-            return None
-        proofs = [proof for proof in (reduction.prefix_proof, reduction.set_proof) if proof is not None]
-        for end in (end for proof in proofs for end in proof.green if end.positions in other_reds):
-            count = len(end.positions)
-            return f"with {count} of these cases the victim is red in another way: {other_reds[end.positions]}"
         return None
+
+    def _otherwise(self, suite: Suite) -> tuple[Tried, ...]:
+        """Return the fewest cases after which the victim is red in another way, for each such way."""
+        fewest: dict[Signature, Places] = {}
+        for places, signature in sorted(self._record.other_reds.items(), key=lambda one: (len(one[0]), one[0])):
+            fewest.setdefault(signature, places)
+        counted = ((signature, places, self._record.counts[places]) for signature, places in fewest.items())
+        return tuple(suite.tried(places, counts, other_red=signature) for signature, places, counts in counted)
 
     def _followed(self, *, partial: bool) -> Signature | None:
         """Return the red that is followed; in a partial report, as long as none is chosen, the one looked at first."""
@@ -149,18 +156,11 @@ class BisectionState(Diagnosis[BisectReport]):
 
     def _others(self, wanted: Signature | None) -> tuple[Signature, ...]:
         """Return the reds of the whole order that are not followed."""
-        whole = (one for run in self._record.whole for one in run.reading.signatures)
-        found = dict.fromkeys([*whole, *self._record.other_reds.values()])
+        found = dict.fromkeys(one for run in self._record.whole for one in run.reading.signatures)
         return tuple(one for one in found if wanted is None or not same_red(one, wanted))
 
     def _odd(self) -> Iterator[str]:
         """Yield what is odd about single runs, each text once, and which of the other reds are red alone."""
-        alone = [] if self._chooser is None else self._chooser.red_alone
-        if len(alone) > _ALONE_NAMED:
-            named = shortened(map(str, alone), _ALONE_NAMED, between="; ")
-            yield f"{len(alone)} reds are red alone, no other case has to do with them: {named}"
-        else:
-            yield from (f"{signature}: red alone, no other case has to do with it" for signature in alone)
         if self._chooser is not None and self._chooser.untried:
             yield f"{self._chooser.untried} further reds were not tried alone: name one with --victim"
         reduction = self._reduction
@@ -192,6 +192,7 @@ class BisectionState(Diagnosis[BisectReport]):
             red_alone=reduction.red_alone,
             noisy=reduction.noisy,
             confidence=reduction.confidence,
-            prefix_proof=suite.both_ends(reduction.prefix_proof),
-            set_proof=suite.both_ends(reduction.set_proof),
+            prefix_proof=suite.both_ends(reduction.prefix_proof, self._record.other_reds),
+            set_proof=suite.both_ends(reduction.set_proof, self._record.other_reds),
+            otherwise=self._otherwise(suite),
         )

@@ -1,41 +1,31 @@
 """Command lines for the reader: the one that shows the fault, and the one to type next.
 
-Those of a search are each run as they stand before they are printed: they must show what they are said to show.
+Those of a search are `CheckedLines`, which are run as they stand before they are printed.
 """
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import partial
 
 from pooldiag.attribution.cascades import followers
 from pooldiag.attribution.greens import MOST_GREENS
-from pooldiag.attribution.signatures import ending_signal, signatures
+from pooldiag.attribution.signatures import signatures
 from pooldiag.diagnose.notes import with_kept
-from pooldiag.diagnose.observations import take_outputs
 from pooldiag.diagnose.processes import (
     HERE,
     OUTPUT_WORD,
     environment_of,
-    raise_if_lasting,
-    run_or_lose,
     state_folders_of,
 )
-from pooldiag.diagnose.run_memory import RunBegun, RunPlan
-from pooldiag.diagnose.runner import Runner
 from pooldiag.diagnose.tools import Tools
 from pooldiag.frameworks.base import Framework
 from pooldiag.model.arms import STATE_ROLES, Arm, Isolation, Role
 from pooldiag.model.attributions import Attribution, Shows, Status
-from pooldiag.model.bisections import BisectReport, BisectStatus, CheckedCommand, OrdersReport
+from pooldiag.model.bisections import BisectReport, BisectStatus, OrdersReport
 from pooldiag.model.cases import OrderKind, Selection
-from pooldiag.model.outcomes import Outcome
 from pooldiag.model.readings import Reading, Sight, Signature, SignatureKind
 from pooldiag.model.reports import ArmResult, NextCommand
-from pooldiag.model.runs import Ending, RunRequest
 from pooldiag.model.settings import AttributeSettings, BisectSettings, OrdersSettings
 
-TRIES = 45  # of a line that shows its red at times only; chosen: one that is red in 10 % is missed once in 115 times
 _MORE = 3  # times the runs that did not suffice; chosen: twice would add no more than was too little before
 _STATE = "@STATE@"  # stands for the folder until the line is whole: no shell quotes it
 _GREEN_UNDER = {Role.BASELINE: "green as it is", Role.ISOLATE: "green alone"}
@@ -160,11 +150,12 @@ def next_of_bisect(settings: BisectSettings, report: BisectReport) -> NextComman
         more = (f"--max-runs={_MORE * settings.max_runs}", f"--resume-from={evidence}")
         line = invocation.without("--resume").having(*more)
         return NextCommand(line=line, purpose="more runs, those that are done not repeated")
-    apart = [found for found in report.others if found not in followers(report.cascades)]
+    told = {*followers(report.cascades), *report.others_red_alone}
+    apart = [found for found in report.others if found not in told]
     others = [found.case for found in apart if found.case not in {None, report.found.victim}]
     if report.status is BisectStatus.BLOCKED or not others:
         return None
-    fresh = invocation.without("--sequence", "--resume", "--resume-from")
+    fresh = invocation.without("--resume", "--resume-from")
     return NextCommand(line=fresh.having(f"--victim={others[0]}"), purpose="the next red of this order")
 
 
@@ -176,6 +167,10 @@ def next_of_orders(settings: OrdersSettings, report: OrdersReport) -> NextComman
     reds = [one.order for one in report.orders if one.run is not None and one.run.reading.reading is Reading.RED]
     if not reds:
         return _more_orders(settings, report)
+    needing = next((one.victim for one in report.orders if one.prefix == 0), None)
+    if report.by_accident and report.shortest is None and needing is not None:
+        line = settings.bisect_alike.having(f"--victim={needing}")
+        return NextCommand(line=line, purpose="which earlier case it needs")
     order = reds[0] if report.shortest is None else report.shortest.order
     seed = () if order.seed is None else (f"--seed={order.seed}",)
     line = settings.bisect_alike.having(f"--order={order.kind}", *seed)
@@ -190,77 +185,3 @@ def _more_orders(settings: OrdersSettings, report: OrdersReport) -> NextCommand 
     last = max((order.seed or 0 for order in settings.orders), default=0)
     line = settings.invocation.having("--orders=none", f"--seeds={last + 1}..{last + MOST_GREENS}")
     return NextCommand(line=line, purpose="more orders exclude rarer faults")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedLines:
-    """Makes the lines of one red and tries them."""
-
-    settings: AttributeSettings
-    tools: Tools
-    runner: Runner
-    signature: Signature
-
-    def red(self, selection: Selection, *, noisy: bool) -> CheckedCommand | None:
-        """Return the line that shows the red, once it has shown it; tried again only where runs disagree."""
-        for number in range(1, (TRIES if noisy else 1) + 1):
-            outcome = self._typed(selection)
-            if _is_red(outcome, self.signature):
-                return self._checked(selection, outcome, number)
-        return None
-
-    def green(self, selection: Selection) -> CheckedCommand | None:
-        """Return the line that shows the victim green, once it has shown it; None when it does not."""
-        outcome = self._typed(selection)
-        is_green = outcome.completed.ended_well and not _has_nan(outcome)
-        return self._checked(selection, outcome, 1) if is_green else None
-
-    def _typed(self, selection: Selection) -> Outcome:
-        line = Arm(role=Role.BASELINE, arguments=(self._line(selection, ""),))
-        plan = RunPlan(arm=line, selections=(None,), order=self.settings.order)
-        (outcome,) = self.runner.made([plan], partial(self._outcome, selection))
-        raise_if_lasting(outcome)
-        return outcome
-
-    def _outcome(self, selection: Selection, begun: RunBegun) -> Outcome:
-        """Type the line into the user's shell."""
-        files, out, here = self.tools.ports.files, begun.folder / "out", self.settings.target.shell_directory
-        argv, limits = ("sh", "-c", self._line(selection, str(out))), self.runner.processes.limits(selection)
-        request = RunRequest(argv=argv, directory=here, folder=begun.folder, limits=limits)
-        completed = run_or_lose(request, self.tools.ports)
-        outputs = take_outputs(out, self.settings.outputs, files)
-        return Outcome(run=begun.run, arm=begun.plan.arm, selection=None, completed=completed, outputs=outputs)
-
-    def _line(self, selection: Selection, out: str) -> str:
-        arm, writes = self.settings.arms[0], self.signature.kind is SignatureKind.NAN
-        return shell_line(self.settings, self.tools, arm, selection, out=out if writes else None)
-
-    def _checked(self, selection: Selection, outcome: Outcome, tries: int) -> CheckedCommand:
-        ended = ending_signal(outcome.completed) or outcome.completed.words
-        return CheckedCommand(line=self._line(selection, HERE), ended=ended, tries=tries)
-
-
-def _is_red(outcome: Outcome, signature: Signature) -> bool:
-    """Tell whether a line ended as the red does: nobody reads what it reports."""
-    completed = outcome.completed
-    match signature.kind:
-        case SignatureKind.HANG:
-            return completed.ending is Ending.TIMED_OUT
-        case SignatureKind.CRASH if signature.signal is not None:
-            return ending_signal(completed) == signature.signal
-        case SignatureKind.CRASH:
-            return completed.ending in {Ending.SIGNALLED, Ending.LOST} or _fails(outcome)
-        case SignatureKind.NAN:
-            return _has_nan(outcome)
-        case SignatureKind.FAILURE:
-            return _fails(outcome) and ending_signal(completed) is None
-        case SignatureKind.COUNT:
-            return completed.ending in {Ending.EXITED, Ending.SIGNALLED}  # that is all that an ending can tell of it
-
-
-def _fails(outcome: Outcome) -> bool:
-    return outcome.completed.ending is Ending.EXITED and outcome.completed.exit_code != 0
-
-
-def _has_nan(outcome: Outcome) -> bool:
-    return any(output.census is not None and output.census.nan + output.census.inf for output in outcome.outputs)

@@ -1,18 +1,24 @@
 """Which cases there are, and how a framework is asked for some of them: no selection is used unverified."""
 
 import re
+from collections import deque
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from pooldiag.diagnose.processes import OUTPUT_WORD, run_process
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, UsageError
+from pooldiag.frameworks._text import UNPRINTABLE, clipped, escaped
 from pooldiag.frameworks.base import ListingError, arranged, confirms
 from pooldiag.model.cases import Case, Listing, Order, Selection
-from pooldiag.model.runs import Ending, RunLimits, RunRequest
+from pooldiag.model.runs import Completed, Ending, RunLimits, RunRequest
 from pooldiag.model.settings import AttributeSettings
 from pooldiag.model.words import SLIP, nearest
 
+_LINES_QUOTED = 3
+_WHERE = "a listing is to end with exit code 0; all that this one printed stands in the evidence, under 00-listing"
+_COLOR = re.compile(r"\x1b\[[0-9;]*m")
+_RULER = re.compile(r"^([=!_-])\1{2,}|([=!_-])\2{2,}$")
 _LISTING_SECONDS = 120.0  # chosen: no case runs, but a suite may load its libraries before it lists
 
 
@@ -52,12 +58,34 @@ class Lister:
             raise BlockedError(completed.shortage)
         if completed.ending is Ending.NOT_STARTED:
             raise UsageError(f"{target.shown} cannot be executed: {completed.stopped_by}")
-        try:
-            found = framework.parse_listing(ports.files.read(report))
-        except ListingError as error:
-            problem = f"{error.problem} (the listing ended with {completed.words})"
-            raise ListingError(problem, hint=error.hint) from error
+        found = self._parsed(ports.files.read(report), completed)
+        if selection is None and not found.cases:
+            raise BlockedError(f"the target has no test case{self._quoted(completed)}")
         return arranged(found, order) if framework.any_order else found
+
+    def _parsed(self, report: bytes, completed: Completed) -> Listing:
+        """Read a listing; raise ListingError, with what the target itself says, where it is none to rely on."""
+        framework, failed = self._tools.framework, f"the target could not list its cases ({completed.words})"
+        try:
+            found = framework.parse_listing(report)
+        except ListingError as error:
+            if completed.ended_well:
+                problem = f"{error.problem} (the listing ended with {completed.words}){self._quoted(completed)}"
+                raise ListingError(problem, hint=error.hint) from error
+            quoted = self._quoted(completed)
+            problem = f"{failed}{quoted or f': {error.problem}'}"
+            raise ListingError(problem, hint=_WHERE if quoted else error.hint) from error
+        if completed.ended_well or framework.whole_listing_counts:
+            return found
+        raise ListingError(f"{failed}{self._quoted(completed)}", hint=_WHERE)
+
+    def _quoted(self, completed: Completed) -> str:
+        """Return the last lines that a target printed on stderr, or if there is nothing on stdout, behind a colon."""
+        for stream in (completed.stderr, completed.stdout):
+            lines = (_plain(line) for line in self._tools.ports.files.lines(stream))
+            if last := deque((line for line in lines if line), maxlen=_LINES_QUOTED):
+                return f": {'; '.join(last)}"
+        return ""
 
     def chosen(self, listing: Listing) -> tuple[Case, ...]:
         """Return the runnable cases that the user's patterns name; each pattern must name at least one.
@@ -71,8 +99,8 @@ class Lister:
         chosen: set[Case] = set()
         for pattern in self._settings.case_patterns:
             matching = (case for case in listing.runnable if fnmatchcase(case.name, pattern))
-            if not (named := _exactly(listing.runnable, pattern) or [*matching]):  # a name may look like a pattern
-                raise UsageError(f"--case {pattern!r} names no case that runs", hint=_hint(pattern, listing.runnable))
+            if not (named := named_exactly(listing.runnable, pattern) or [*matching]):  # a name may look like a pattern
+                raise UsageError(f"--case {pattern!r} names no case that runs", hint=hint_of(pattern, listing.runnable))
             chosen.update(named)
         return tuple(case for case in listing.runnable if case in chosen)
 
@@ -90,11 +118,17 @@ class Lister:
         )
 
 
+def _plain(line: bytes) -> str:
+    """Return a line of a target's output without its color and its rulers, escaped, and not too long."""
+    text = _RULER.sub("", _COLOR.sub("", line.decode("utf-8", "surrogateescape"))).strip()
+    return clipped(UNPRINTABLE.sub(escaped, text))
+
+
 def named_case(listing: Listing, name: str) -> Case:
     """Return the one case of exactly this name; UsageError when there is none, or more than one."""
-    found = _exactly(listing.runnable, name)
+    found = named_exactly(listing.runnable, name)
     if not found:
-        raise UsageError(f"{name!r} is no case that runs", hint=_hint(name, listing.runnable))
+        raise UsageError(f"{name!r} is no case that runs", hint=hint_of(name, listing.runnable))
     if len(found) > 1:
         raise UsageError(f"{name!r} names {len(found)} cases", hint="name cases whose names no other case has")
     return found[0]
@@ -104,12 +138,12 @@ def named_among(cases: Sequence[Case], name: str) -> Case:
     """Return the first selected case of this name; UsageError when `--victim` names none."""
     found = next((case for case in cases if case.name == name), None)
     if found is None:
-        hint = _hint(name, cases, f"{len(cases)} cases are selected")
+        hint = hint_of(name, cases, f"{len(cases)} cases are selected")
         raise UsageError(f"--victim {name!r} is no selected case", hint=hint)
     return found
 
 
-def _exactly(cases: tuple[Case, ...], name: str) -> list[Case]:
+def named_exactly(cases: Sequence[Case], name: str) -> list[Case]:
     """Return the cases of this name, be it as it is listed, as it stands in the source, or as a listing folds it."""
     in_one_line = re.sub(r"[\t\n\r]", " ", name)  # as a listing in XML has it: tabs and line ends are blanks there
     return [case for case in cases if case.name in {name, in_one_line} or _in_source(case) == name]
@@ -119,7 +153,8 @@ def _in_source(case: Case) -> str:
     return case.name if case.name_bytes is None else case.name_bytes.decode("utf-8", "surrogateescape")
 
 
-def _hint(name: str, cases: Sequence[Case], otherwise: str | None = None) -> str:
+def hint_of(name: str, cases: Sequence[Case], otherwise: str | None = None) -> str:
+    """Say which case has the nearest name, or else what the user might do."""
     near = nearest(name, (case.name for case in cases), likeness=SLIP)
     if near is not None:
         return f"the nearest is {near!r}"

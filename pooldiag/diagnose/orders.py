@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 from pooldiag.attribution.cascades import cascades, followers
 from pooldiag.attribution.questions import Question
-from pooldiag.diagnose.commands import CheckedLines, next_of_orders
+from pooldiag.diagnose.checked_lines import CheckedLines
+from pooldiag.diagnose.commands import next_of_orders
 from pooldiag.diagnose.lister import Lister, named_among
 from pooldiag.diagnose.notes import notes_of_runs
 from pooldiag.diagnose.prober import Places, Prober, ProbeRecord, broken_case, suite_in
@@ -58,7 +59,7 @@ class _OrderRed:
     def proven(self, size: int) -> ShortestPrefix | None:
         """Run both ends again; None when these runs disagree with the first ones."""
         longer, shorter = (self._again(tuple(range(end))) for end in (size, size - 1))
-        if longer.green or shorter.red or not (longer.red and shorter.green):
+        if longer.green or longer.other or shorter.red or not (longer.red and shorter.green + shorter.other):
             return None
         suite, proof = self.prober.suite, BothEnds(red=longer, green=(shorter,))
         return ShortestPrefix(order=suite.order, prefix=size, cases=longer.cases, victim=self.victim.name, proof=proof)
@@ -176,7 +177,7 @@ class _OrdersSurvey(Diagnosis[OrdersReport]):
         if red.victim not in self._alone:
             self._alone[red.victim] = red.prober.ask([()], red.question)[0]
         if self._alone[red.victim] is Reading.RED:
-            self._notes.append(f"{red.question.signature}: red alone, whatever the order")
+            self._notes.append(f"{red.question.signature}: {self._alone_words()}")
             self._note_prefix(red, 0)
             return
         size = red.prefix_below(None if self._shortest is None else self._shortest.prefix)
@@ -188,6 +189,11 @@ class _OrdersSurvey(Diagnosis[OrdersReport]):
         else:
             self._disagreed = True
             self._notes.append(f"{red.prober.suite.order}: a red prefix of {size} cases does not hold, runs disagree")
+
+    def _alone_words(self) -> str:
+        if self._is_green_by_accident():
+            return "red alone; where it is green, a case before it sets up what it needs"
+        return "red alone, whatever the order"
 
     def _note_prefix(self, red: _OrderRed, size: int) -> None:
         """Write the prefix down where it is of the red that the order's line is about."""
@@ -201,10 +207,9 @@ class _OrdersSurvey(Diagnosis[OrdersReport]):
         if red is None or shortest is None:
             return
         prober, settings = red.prober, replace(self._common, order=shortest.order)
-        signature = red.question.signature
-        lines = CheckedLines(settings=settings, tools=self._tools, runner=prober.runner, signature=signature)
-        selection = prober.selection((*range(shortest.prefix), red.place))
-        self._shortest = replace(shortest, reproducer=lines.red(selection, noisy=False))
+        lines = CheckedLines(settings=settings, tools=self._tools, prober=prober, question=red.question)
+        line = lines.showing(Reading.RED, (*range(shortest.prefix), red.place))
+        self._shortest = replace(shortest, reproducer=line)
 
     def report(self, *, partial: bool, blocked: BlockedError | None = None) -> OrdersReport:
         target = self._tools.facts.report_of(next((prober.suite.listing for prober in self._probers.values()), None))

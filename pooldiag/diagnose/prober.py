@@ -1,6 +1,6 @@
 """Runs some of the cases, then the victim, and reads each run for one red."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pooldiag.attribution.questions import Question, another_red, answer
@@ -31,19 +31,33 @@ class Suite:
     cases: tuple[Case, ...]
     order: Order
 
+    @property
+    def is_in_file_order(self) -> bool:
+        """Whether the cases stand as the target lists them by itself."""
+        there = set(self.cases)
+        return self.order == Order() and self.cases == tuple(case for case in self.listing.runnable if case in there)
+
     def names(self, places: Places) -> tuple[str, ...]:
         """Return the names of the cases at these places."""
         return tuple(self.cases[place].name for place in places)
 
-    def tried(self, places: Places, counts: Counts) -> Tried:
-        """Say how often the cases at these places read which way."""
-        return Tried(cases=self.names(places), red=counts.red, green=counts.green, void=counts.void)
+    def tried(self, places: Places, counts: Counts, *, other_red: Signature | None = None) -> Tried:
+        """Say how often the cases at these places read which way, and in which other way the victim was red."""
+        return Tried(
+            cases=self.names(places),
+            red=counts.red,
+            green=counts.green,
+            other=counts.other,
+            void=counts.void,
+            other_red=other_red,
+        )
 
-    def both_ends(self, proof: Proof | None) -> BothEnds | None:
+    def both_ends(self, proof: Proof | None, other_reds: Mapping[Places, Signature]) -> BothEnds | None:
         """Say the same of both ends of a claim."""
         if proof is None:
             return None
-        red, *green = (self.tried(one.positions, one.counts) for one in (proof.red, *proof.green))
+        ends = ((one, other_reds.get(one.positions)) for one in (proof.red, *proof.green))
+        red, *green = (self.tried(one.positions, one.counts, other_red=other) for one, other in ends)
         return BothEnds(red=red, green=tuple(green))
 
 
@@ -59,6 +73,9 @@ def broken_case(run: Run, name: str | None) -> Case | None:
     return next((one.case for one in results if one.status is not CaseStatus.PASSED), None)
 
 
+_FEW = 8  # cases of a run whose whole end is waited for; chosen: an answer seldom has more
+
+
 @dataclass(slots=True, kw_only=True)
 class ProbeRecord:
     """The runs of a search or of several, as they were made."""
@@ -68,6 +85,7 @@ class ProbeRecord:
     readings: list[RunReading] = field(default_factory=list)  # of all runs
     whole: list[Run] = field(default_factory=list)  # of the whole order
     other_reds: dict[Places, Signature] = field(default_factory=dict)  # selections that turn the victim red otherwise
+    counts: dict[Places, Counts] = field(default_factory=dict)  # of all selections, by what ran before the victim
     made: dict[Places, list[Run]] = field(default_factory=dict)  # by what ran before the victim
     recalled: int = 0  # of the runs probed, made by an earlier, interrupted diagnosis
     unnamed: dict[Places, list[int]] = field(default_factory=dict)  # runs of a selection that no phase was named for
@@ -81,6 +99,13 @@ class ProbeRecord:
         """Return the runs of a victim that had all of these cases before it, and others."""
         held = ((ran, runs) for ran, runs in self.made.items() if set(places) < set(ran))
         return tuple(run for _, runs in held for run in runs)
+
+    def forget_order(self) -> None:
+        """Keep of what was run only what holds in every order: the victim alone."""
+        self.whole.clear()
+        self.made = {(): self.made.get((), [])}
+        self.counts = {(): self.counts.get((), Counts())}
+        self.other_reds = {places: found for places, found in self.other_reds.items() if not places}
 
     def name_phase(self, places: Places, phase: Phase) -> None:
         """Say what a run was for, which a search tells afterwards."""
@@ -102,6 +127,10 @@ class Prober:
     record: ProbeRecord
     _asserting: set[Case] = field(default_factory=set)  # cases that were seen to make assertions
     _selections: dict[Places, Selection] = field(default_factory=dict)
+
+    def of(self, suite: Suite) -> "Prober":
+        """Return what makes the runs of another order, with all that is known of the cases."""
+        return replace(self, suite=suite, _selections={})
 
     def whole(self) -> Run:
         """Run the whole order."""
@@ -128,6 +157,7 @@ class Prober:
     def alone(self, victim: Case) -> Run:
         """Run a case alone, for whatever red it shows."""
         run = self._taken(self.runner.run(self._plan((self.suite.cases.index(victim),))))
+        self.record.made.setdefault((), []).append(run)
         self._write_down(run, 1, run.reading.reading)
         return run
 
@@ -136,29 +166,29 @@ class Prober:
         victim = question.victim
         if victim is None:
             raise AssertionError(question)
-        until = victim if question.signature.case == victim.name else None
         place = self.suite.cases.index(victim)
-        plans = [replace(self._plan((*places, place)), until=until) for places in several]
+        plans = [self._ending_with(question, (*places, place)) for places in several]
         readings = []
         for places, made in zip(several, self.runner.run_all(plans), strict=True):
             run = self._taken(made)
-            readings.append(self._without_other_reds(places, run, question))
+            readings.append(self.answer(run, question))
+            if readings[-1] is Reading.OTHER and (found := another_red(run.reading, question)) is not None:
+                self.record.other_reds.setdefault(places, found)
             self.record.made.setdefault(places, []).append(run)
+            self.record.counts[places] = self.record.counts.get(places, Counts()).with_one(readings[-1])
             self.record.unnamed.setdefault(places, []).append(len(self.record.probed))
             self._write_down(run, len(places) + 1, readings[-1])
         return readings
 
-    def _without_other_reds(self, places: Places, run: Run, question: Question) -> Reading:
-        """Read a run; another red of the victim is not the one in question, so to a search it is as good as green.
+    def _ending_with(self, question: Question, places: Places) -> RunPlan:
+        """Plan a run that ends with the victim's verdict, but for one that shows how a line ends that is printed."""
+        plan, victim = self._plan(places), question.victim
+        early = victim is not None and question.signature.case == victim.name and len(places) > _FEW
+        return replace(plan, until=victim if early else None)
 
-        It is written down, so that nobody takes it for green in the end.
-        """
-        reading = self.answer(run, question)
-        found = another_red(run.reading, question) if reading is Reading.VOID else None
-        if found is None:
-            return reading
-        self.record.other_reds[places] = found
-        return Reading.GREEN
+    def typed(self, places: Places, line: str) -> Run:
+        """Type the line that runs the cases at these places; not a step of the search."""
+        return self._taken(self.runner.run(replace(self._plan(places), line=line)))
 
     def answer(self, run: Run, question: Question) -> Reading:
         """Read a run for a red; a pass without an assertion counts only for a victim that never makes one."""

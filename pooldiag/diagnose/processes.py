@@ -1,12 +1,13 @@
 """The processes of a run, from the request to the outcome, and how long one may take: as users or runs say."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from pooldiag.attribution.signatures import ending_signal, signatures
 from pooldiag.diagnose.observations import TextFacts, merge, process_notes, read_text, take_outputs, with_lengths
-from pooldiag.diagnose.run_memory import RunBegun, lost
+from pooldiag.diagnose.run_memory import OUT, RunBegun, lost
 from pooldiag.diagnose.tools import Tools
 from pooldiag.errors import BlockedError, InterruptedRunError, RunLostError
 from pooldiag.model.arms import OWN_ROLES, STATE_WORD, Arm, Isolation, Role
@@ -128,6 +129,15 @@ class Processes:
 
     def _request(self, begun: RunBegun, selection: Selection | None, report: Path) -> RunRequest:
         target, arm, out = self._settings.target, begun.plan.arm, str(report.parent / "out")
+        if (line := begun.plan.line) is not None:
+            line = line.replace(OUT, shlex.quote(out))
+            return RunRequest(
+                argv=("sh", "-c", f'{line} "$@"', "sh", *self._tools.framework.report_arguments(report)),
+                directory=target.shell_directory,
+                folder=report.parent,
+                report=report,
+                limits=self.limits(selection),
+            )
         words = (word.replace(OUTPUT_WORD, out) for word in (str(target.path), *target.arguments, *arm.arguments))
         return RunRequest(
             argv=(*words, *self._tools.framework.run_arguments(selection, begun.plan.order, report)),

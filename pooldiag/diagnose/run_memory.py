@@ -23,7 +23,8 @@ class RunPlan:
     """One run to be made: an arm, what it selects (one process each), and the order.
 
     Once the report has said how `until` ended, the run is ended. `outputs_due` is False for a selection that is
-    not known to write the declared outputs.
+    not known to write the declared outputs. `line` is typed into the user's shell instead of the arm and the selection,
+    with the words for the report behind it; `OUT` in it stands for the run's output folder.
     """
 
     arm: Arm
@@ -31,7 +32,11 @@ class RunPlan:
     order: Order
     until: Case | None = None
     outputs_due: bool = True
+    line: str | None = None
 
+
+OUT = "@OUT@"
+"""Stands for an output folder until a line is whole: no shell quotes it."""
 
 RunKey = tuple[str, int]
 """Where a finished run is found again: what was run, and how often that was asked for before."""

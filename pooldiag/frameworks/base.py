@@ -63,6 +63,8 @@ class Framework(Protocol):
     # Whether a selection may hold its cases in any order. If so, it is not asked to order or confirm anything.
     # What it lists is then to be `arranged`; its reader notices when a run was not as asked for.
     any_order: bool = False
+    # Whether a whole listing counts however its process ended; if not, one that ended with an error is no listing.
+    whole_listing_counts: bool = False
     counts_assertions: bool = False  # whether it tells how many each case made: then none is 0, not unknown
     holds_runners: bool = False  # whether other test runners may be inside of it, that say themselves that nothing ran
     loads_alike: bool = False  # whether a few cases load the same code as all of them do; False: not known
@@ -99,6 +101,16 @@ class Framework(Protocol):
         Without a `report` the framework reports as it does by itself: that is the line to show to people.
         """
 
+    def report_arguments(self, report: Path) -> tuple[str, ...]:
+        """Return the arguments that, behind the line for people, make it report into `report`."""
+        del report
+        return ()
+
+    def runs_as_typed(self, selection: Selection) -> bool:
+        """Tell whether a run of this selection has the words of the line for people, and those of its report."""
+        del selection
+        return True
+
     def input_files(self, selection: Selection | None, order: Order, report: Path) -> tuple[InputFile, ...]:
         """Return the files, beside `report`, that must be there before a run with the same arguments starts."""
         del selection, order, report
@@ -129,12 +141,14 @@ def confirms(listing: Listing, selection: Selection) -> bool:
 def arranged(listing: Listing, order: Order) -> Listing:
     """Put the cases of a framework that runs them in any order into this one.
 
-    Some of the cases keep the relative order that they have among all. A seed means the same on every machine;
-    no seed is seed 0. Such a framework has no suites: their order is the file's.
+    Some of the cases keep the relative order that they have among all. A seed means the same on every machine; no seed
+    is seed 0. Such a framework has no suites: their order is the file's, and so is that of a list behind a sequence.
     """
     match order.kind:
         case OrderKind.NAME:
             return replace(listing, cases=tuple(sorted(listing.cases, key=lambda case: case.name)))
+        case OrderKind.REVERSE:
+            return replace(listing, cases=listing.cases[::-1])
         case OrderKind.RAND:
             return replace(listing, cases=tuple(sorted(listing.cases, key=lambda case: _draw(case, order.seed or 0))))
         case _:

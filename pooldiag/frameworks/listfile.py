@@ -1,9 +1,9 @@
-"""Any runner that can list its cases and run those named in a file: a script around pytest, a bench, a harness.
+r"""Any runner that can list its cases and run those named in a file: a script around pytest, a bench, a harness.
 
 The target is called in three ways, each time after the arguments that its user gives:
 
     TARGET ARGS --list-cases=FILE
-        Write one line a case into FILE, `case NAME`, then a last line, `end`. Run nothing.
+        Write one line a case into FILE, `case NAME`, then a last line, `end`; exit with 0. Run nothing.
     TARGET ARGS --report=FILE [--run-cases=NAMES]
         Run exactly the cases named in NAMES, one name a line, in that order; without NAMES all, as listed.
         Add to FILE as it goes, each line at once and as a whole: `begin NAME` before a case, after it one of
@@ -12,9 +12,10 @@ The target is called in three ways, each time after the arguments that its user 
         Run these, in this order, and report nothing: that is the line that people are shown.
 
 A name is any line of bytes that is not empty and holds no NUL; no two cases have the same. A line of the report
-that says nothing known is ignored. A case that begins and has no result is one that the run ended in, unless it
-was killed. A skipped case counts as passed with nothing asserted, a `pass` without a number as one assertion.
-The exit code and the output are read as of any target.
+that says nothing known is ignored. In PATH and MESSAGE `\n` is the end of a line, `\ ` a blank, and two backslashes
+are one; of the lines of a MESSAGE the first are kept. A case that begins and has no result is one that the run ended
+in, unless it was killed. A skipped case counts as passed with nothing asserted, a `pass` without a number as one
+assertion. The exit code and the output are read as of any target.
 """
 
 import re
@@ -28,13 +29,17 @@ from pooldiag.model.events import CaseStarted
 from pooldiag.model.outcomes import CaseResult, CaseStatus, FrameworkReport
 
 _LINE_LIMIT_BYTES = 256 * 1024  # of a longer line the head is read
+_FEW = 8  # cases that a run names as the line for people does; chosen: an answer seldom has more
 _OWN_FLAGS = {
     "--list-cases": NOT_A_RUN,
     "--run-cases": "select cases with --case PATTERN, before the target",
     "--case": "select cases with --case PATTERN, before the target",
     "--report": "pooldiag makes the target write a report of its own",
 }
-_FAILURE = re.compile(r"(\S+:\d+)(?:: (.*))?", re.DOTALL)  # its place and its message
+_FAILURE = re.compile(r"((?:\\ |\S)+:\d+)(?:: (.*))?", re.DOTALL)  # its place and its message
+_ESCAPES = {r"\n": "\n", r"\\": "\\", r"\ ": " "}
+_ESCAPE = re.compile("|".join(map(re.escape, _ESCAPES)))
+_MESSAGE_LINES = 3
 
 
 class ListFile(Framework):
@@ -45,7 +50,7 @@ class ListFile(Framework):
     any_order = True
     counts_assertions = True
     holds_runners = True
-    plain_orders = (Order(), Order(kind=OrderKind.NAME))
+    plain_orders = tuple(Order(kind=kind) for kind in (OrderKind.FILE, OrderKind.NAME, OrderKind.REVERSE))
 
     def own_flag_hint(self, argument: str) -> str | None:
         """Look the flag up."""
@@ -57,17 +62,27 @@ class ListFile(Framework):
         return (f"--list-cases={report}",)
 
     def run_arguments(self, selection: Selection | None, order: Order, report: Path | None) -> tuple[str, ...]:
-        """Run what a file beside the report names; for people, what the arguments name."""
+        """Run what the arguments name; where that is much, and nobody types it, what a file beside the report names."""
         names = _names(selection, order)
+        named = tuple(f"--case={name}" for name in names or ())
         if report is None:
-            return tuple(f"--case={name}" for name in names or ())
-        named = () if names is None else (f"--run-cases={_names_file(report)}",)
-        return (*named, f"--report={report}")
+            return named
+        if len(named) > _FEW:
+            named = (f"--run-cases={_names_file(report)}",)
+        return (*named, *self.report_arguments(report))
+
+    def report_arguments(self, report: Path) -> tuple[str, ...]:
+        """Name the file that it reports into."""
+        return (f"--report={report}",)
+
+    def runs_as_typed(self, selection: Selection) -> bool:
+        """Tell whether so few cases are named that a run has them as arguments, too."""
+        return len(selection.cases) <= _FEW
 
     def input_files(self, selection: Selection | None, order: Order, report: Path) -> tuple[InputFile, ...]:
         """Return the file with the names; none for everything as listed."""
         names = _names(selection, order)
-        if names is None:
+        if names is None or len(names) <= _FEW:
             return ()
         text = "".join(f"{name}\n" for name in names)
         return (InputFile(path=_names_file(report), content=text.encode("utf-8", "surrogateescape")),)
@@ -203,5 +218,12 @@ def _result(case: Case, word: bytes, rest: str) -> CaseResult:
         asserted = int(rest) if re.fullmatch("[0-9]{1,18}", rest) else 1
         return CaseResult(case=case, status=CaseStatus.PASSED, assertions_passed=asserted if word == b"pass" else 0)
     place, message = found.groups() if (found := _FAILURE.fullmatch(rest)) else (None, rest)
-    message = clipped(message) if message else None
-    return CaseResult(case=case, status=CaseStatus.FAILED, assertions_failed=1, place=place, message=message)
+    lines = [line.rstrip() for line in _unescaped(message or "").split("\n")]
+    kept = clipped("\n".join([line for line in lines if line][:_MESSAGE_LINES]))
+    place = None if place is None else _unescaped(place)
+    return CaseResult(case=case, status=CaseStatus.FAILED, assertions_failed=1, place=place, message=kept or None)
+
+
+def _unescaped(text: str) -> str:
+    """Return a text as it was before it was put into one line."""
+    return _ESCAPE.sub(lambda found: _ESCAPES[found[0]], text)

@@ -51,7 +51,9 @@ class Tried:
     cases: tuple[str, ...]
     red: int = 0
     green: int = 0
+    other: int = 0  # the victim was red in another way
     void: int = 0
+    other_red: Signature | None = None  # in which other way, where it was
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,7 @@ class CheckedCommand:
     line: str  # a command line that a POSIX shell accepts
     ended: str  # how it ended when it was run as printed
     tries: int = 1  # until it ended so
+    others_red: bool = False  # cases that are not the victim, which the exit code is of as well
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +113,7 @@ class Found:
     confidence: float | None = None  # posterior of the answer
     prefix_proof: BothEnds | None = None
     set_proof: BothEnds | None = None
+    otherwise: tuple[Tried, ...] = ()  # the fewest cases after which the victim is red in another way, for each way
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +133,7 @@ class BisectReport(RunReport):
     probed: tuple[Probed, ...] = ()  # the runs of the search
     whole: Run | None = None  # the whole order, as it was asked for
     others: tuple[Signature, ...] = ()  # reds that are not the victim's: reported, not followed
+    others_red_alone: tuple[Signature, ...] = ()  # of these, the ones that were tried alone and need no other case
     cascades: tuple[Cascade, ...] = ()  # those of all reds that say the same
     reproducer: CheckedCommand | None = None
     green_command: CheckedCommand | None = None

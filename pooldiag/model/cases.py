@@ -11,7 +11,9 @@ class OrderKind(StrEnum):
     FILE = "file"
     NAME = "name"
     SUITE = "suite"
+    REVERSE = "reverse"  # file order from its end, of a framework that takes any order
     RAND = "rand"
+    SEQUENCE = "sequence"  # as the user wrote it down; nobody can ask for it by this name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +24,9 @@ class Order:
     seed: int | None = None
 
     def __str__(self) -> str:
-        """Say the order in words: `file order`, `rand order, seed 7`."""
+        """Say the order in words: `file order`, `rand order, seed 7`, `sequence`."""
+        if self.kind is OrderKind.SEQUENCE:
+            return str(self.kind)
         return f"{self.kind} order" + (f", seed {self.seed}" if self.kind is OrderKind.RAND else "")
 
 

@@ -6,10 +6,11 @@ from enum import StrEnum
 
 
 class Reading(StrEnum):
-    """The reading of one outcome."""
+    """The reading of one outcome; of one run of a search, as it answers for the red in question."""
 
     GREEN = "green"
     RED = "red"
+    OTHER = "other"  # of a search alone: the victim is red in another way, which is neither that red nor green
     VOID = "void"
 
 

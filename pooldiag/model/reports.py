@@ -71,7 +71,7 @@ class TargetReport:
     sha256: str | None = None
     built_seconds_ago: float | None = None
     commit: str | None = None
-    profile: str | None = None
+    profile: str | None = None  # none where a script runs test cases, and nothing speaks of an allocator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

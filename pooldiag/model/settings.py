@@ -106,7 +106,8 @@ class BisectSettings:
     `invocation` is the command as it was typed, that of `common` an `attribute` of the same target and options, and
     `repeatable` the same bisection, of the target itself where an earlier report of it was named; `orders_alike` is an
     `orders` with the options that it takes, too.
-    `sequence` are names of cases in a wanted running order, the victim last; empty: the order of `common`.
+    `sequence` are names of cases in a wanted running order, the victim last; empty: the order of `common`, which is
+    free where nobody asked for it: then all other cases go before a victim that is named.
     `wanted` is the red of an earlier report: it is looked for, and no other. `arms` is False without the arms on
     the reproducer. After `repeat` greens the whole order is taken for green.
     """
@@ -116,6 +117,7 @@ class BisectSettings:
     orders_alike: CommandLine = CommandLine(command="orders", options=(), target=())
     common: AttributeSettings
     sequence: tuple[str, ...] = ()
+    order_is_free: bool = False
     wanted: Signature | None = None
     repeat: int = BASELINE_RUNS
     every_set: bool = False

@@ -13,10 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from typing import TypeAlias
 
 from pooldiag.model.readings import Reading
-from pooldiag.rates import entropy, log_mixture, mixture, normalised
+from pooldiag.rates import entropy, log_mixture, log_sum, mixture, normalised
 from pooldiag.reduce.probe import Bench, Counts, Positions, bits_of
 
 FLAKE_PRIOR = 0.28
@@ -31,7 +30,7 @@ _SELDOM = 8
 """Flakes that are red less often than that count less, with this power of their rate.
 
 They are seen less often in an order that runs twice; and to tell a fault that shows in half of the runs from a flake at
-any rate takes about 6 runs more. Chosen with `FLAKE_PRIOR`: 44 runs on average there, with the lines.
+any rate takes about 6 runs more. Chosen with `FLAKE_PRIOR`: 44 runs on average there.
 """
 _SEEN_TO_DISAGREE = 1.25  # how much more a flake weighs once a selection disagreed with itself; chosen with the others
 # Chosen, as are the shares below; what they cost and how often they are right was measured with `FLAKE_PRIOR`.
@@ -40,10 +39,8 @@ TOGETHER_PRIOR = 0.05
 SET_PRIOR = 0.10
 """The prior of more than one polluter; what is left is for a single one."""
 
-Supposed: TypeAlias = Sequence[tuple[Positions, Reading]]
-"""Runs that are still to be made, and what they must show for the answer to hold."""
-
-_Runs = tuple[tuple[int, Counts], ...]  # selections as bits, and how often they read which way
+_Run = tuple[int, Counts]  # a selection as bits, and how often it read which way
+_Runs = tuple[_Run, ...]
 _FAULT = mixture(always=0.5, at_any_rate=0.5)  # half of the faults show in nearly every run, half at any rate
 _FREE = mixture(always=0.25, at_any_rate=0.5, never=0.25)  # of one selection: the catch-all may be steady, too
 _SHORT = 20  # cases more to choose from than there are: in a short suite a flake is soon laid to some case
@@ -66,9 +63,9 @@ class Belief:
         return max(range(len(self.singles)), key=lambda one: (self.singles[one], one))
 
 
-def single_belief(bench: Bench, *, supposed: Supposed = ()) -> Belief:
+def single_belief(bench: Bench) -> Belief:
     """Weigh every single case as the polluter against a flake and the catch-all, by all runs on the bench."""
-    return _weighed(bench.length, (*_runs(bench), *_as_runs(supposed)))
+    return _weighed(bench.length, _runs(bench))
 
 
 @lru_cache(maxsize=256)  # a search that is replayed asks the same again and again
@@ -85,36 +82,49 @@ def _weighed(length: int, runs: _Runs) -> Belief:
     return Belief(singles=tuple(singles), flake=weights[-3], other=weights[-2] + weights[-1], rate=rate)
 
 
-def set_confidence(
-    bench: Bench, sets: Sequence[Positions], wanted: Reading = Reading.RED, *, supposed: Supposed = ()
-) -> float:
+def set_confidence(bench: Bench, sets: Sequence[Positions], wanted: Reading = Reading.RED) -> float:
     """Return how probable it is that these sets do it, and not a flake, nor one case now and then.
 
     Selections that hold one of them show the wanted reading at one rate; the others do not, but for what a
     further set at an unknown place would explain. The catch-all is left out: whatever else is true, what was seen
     to bring the reading about, without a flake, is enough for it.
     """
-    runs = (*_runs(bench), *_as_runs(supposed))
+    runs = _runs(bench)
     held = [bits_of(one) for one in sets]
     hits = misses = 0
-    strays: list[tuple[int, int]] = []  # of each selection that holds none of them
+    strays: list[_Run] = []  # those that hold none of them
     for bits, counts in runs:
         hit, miss = (counts.red, counts.green) if wanted is Reading.RED else (counts.green, counts.red)
         if any(one & ~bits == 0 for one in held):
             hits, misses = hits + hit, misses + miss
         else:
-            strays.append((hit, miss))
+            strays.append((bits, Counts(red=hit, green=miss)))
     single = [len(one) for one in sets] == [1]
     prior = 1 - FLAKE_PRIOR - CATCH_ALL_PRIOR - TOGETHER_PRIOR - SET_PRIOR if single else SET_PRIOR
     places = sum(math.log(math.comb(bench.length + _SHORT, len(one))) for one in sets)
-    log = math.log(prior) - places + log_fault(hits, misses)
-    if any(hit for hit, _ in strays):
-        log += _log_able(strays) - math.log(bench.length)
+    log = math.log(prior) - places + _log_shown(bench.length, hits, misses, strays)
     others = [_log_flake(runs)]
     if wanted is Reading.RED and not single:
         one_case = _log_singles(bench.length, runs, _greens_with(bench.length, runs))
         others += [log + math.log(_NOW_AND_THEN) for log in one_case]
     return normalised([log, *others])[0]
+
+
+def _log_shown(length: int, hits: int, misses: int, strays: Sequence[_Run]) -> float:
+    """Say how probable the runs are if some sets do it: those that hold one, and the strays, which hold none.
+
+    What a stray shows is done by one further case at an unknown place, or by something else at rates of its own.
+    """
+    shown = sum(counts.red for _, counts in strays)
+    if not shown:
+        return log_fault(hits, misses)
+    able = _log_able([(counts.red, counts.green) for _, counts in strays])
+    further = [log_fault(hits, misses) + able - math.log(length)]
+    possible = _in_every_red(length, strays)
+    for one, green in enumerate(_greens_with(length, strays)):
+        if possible >> one & 1:
+            further.append(log_fault(hits + shown, misses + green) - math.log(length))
+    return log_sum(further)
 
 
 def best_share(rate: float) -> float:
@@ -137,22 +147,24 @@ def _runs(bench: Bench) -> _Runs:
     return tuple((bits, counts) for bits, counts in bench.observed_bits() if counts.red or counts.green)
 
 
-def _as_runs(supposed: Supposed) -> _Runs:
-    return tuple((bits_of(positions), Counts().with_one(reading)) for positions, reading in supposed)
-
-
 def _log_singles(length: int, runs: _Runs, greens: Sequence[int]) -> list[float]:
     """Return for each case how probable it is as the only polluter, and the runs given that."""
     red = sum(counts.red for _, counts in runs)
-    possible = (1 << length) - 1
-    for bits, counts in runs:
-        possible &= bits if counts.red else possible
+    possible = _in_every_red(length, runs)
     prior = math.log((1 - FLAKE_PRIOR - CATCH_ALL_PRIOR - TOGETHER_PRIOR) / (length + _SHORT))
     marginal = {green: prior + log_fault(red, green) for green in {*greens}}
     return [marginal[green] if possible >> one & 1 else -math.inf for one, green in enumerate(greens)]
 
 
-def _greens_with(length: int, runs: _Runs) -> list[int]:
+def _in_every_red(length: int, runs: Sequence[_Run]) -> int:
+    """Return the cases, as bits, that every selection held which was red."""
+    possible = (1 << length) - 1
+    for bits, counts in runs:
+        possible &= bits if counts.red else possible
+    return possible
+
+
+def _greens_with(length: int, runs: Sequence[_Run]) -> list[int]:
     """Count for each case the green runs that held it."""
     steps = [0] * (length + 1)
     for bits, counts in runs:

@@ -12,7 +12,7 @@ from itertools import accumulate
 from pooldiag.model.bisections import Phase
 from pooldiag.model.readings import Reading
 from pooldiag.rates import greens_until
-from pooldiag.reduce.belief import Belief, Supposed, best_share, channel_bits, log_fault, log_flake, single_belief
+from pooldiag.reduce.belief import Belief, best_share, channel_bits, log_fault, log_flake, single_belief
 from pooldiag.reduce.probe import Bench, BudgetSpentError, DisagreementError, Positions
 
 # Where nothing else is said these are chosen; what they make together is measured, see `FLAKE_PRIOR`.
@@ -43,11 +43,10 @@ def is_steady(bench: Bench, disagreement: DisagreementError) -> bool:
     return True
 
 
-def unsteady_polluter(bench: Bench, confidence: float, *, supposed: Supposed = ()) -> tuple[int, float] | None:
+def unsteady_polluter(bench: Bench, confidence: float) -> tuple[int, float] | None:
     """Return the one polluter and its posterior, proven by a red run of it and the victim alone.
 
-    What is `supposed` counts as seen to be sure of the answer, and in nothing else. None when the
-    victim is red alone, or no single case explains the runs. Raises BudgetSpentError when the budget
+    None when the victim is red alone, or no single case explains the runs. Raises BudgetSpentError when the budget
     ends it. The whole order must have been red once.
     """
     bench.doubt_readings()
@@ -59,7 +58,7 @@ def unsteady_polluter(bench: Bench, confidence: float, *, supposed: Supposed = (
         bench.begin(Phase.NOISE, _most_left(belief))
         best = belief.best
         proven = bench.counts((best,)).red > 0
-        sure = 1 - single_belief(bench, supposed=supposed).flake  # whatever else is true, this case is enough
+        sure = 1 - belief.flake  # whatever else is true, this case is enough
         if proven and sure >= confidence:
             return best, sure
         if belief.flake + belief.other >= max(confidence, HARDLY_ONE):

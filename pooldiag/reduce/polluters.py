@@ -99,6 +99,7 @@ def cleaners_of(bench: Bench, polluters: Positions, among: Positions) -> Positio
     one case cleans.
     """
     bench.doubt_conclusions()  # more cases make a red go: that is what is looked for
+    bench.look_for_green()
     ask = SetQuestion(bench=bench, wanted=Reading.GREEN, always=polluters)
     suspects = tuple(one for one in among if one not in polluters)
     bench.begin(Phase.CLEANERS, len(suspects).bit_length() + 2)

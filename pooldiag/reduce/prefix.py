@@ -34,14 +34,19 @@ def prove_prefix(bench: Bench, guess: int) -> int:
     bench.begin(Phase.PREFIX, 2)
 
     def read(size: int) -> Reading:
-        return bench.read(first_cases(size))
+        some = first_cases(size)
+        return bench.implied(some) or bench.read(some)
 
-    if bench.demand(first_cases(guess)) is Reading.GREEN:
-        return boundary(read, green=guess, red=bench.length)
+    green, red = 0, guess - 1  # one shorter comes first: where that is red, too, the guess need not be run
     if bench.demand(first_cases(guess - 1)) is Reading.GREEN:
-        return guess
-    bench.begin(Phase.PREFIX, (guess - 1).bit_length())
-    return boundary(read, green=0, red=guess - 1)
+        if bench.demand(first_cases(guess)) is Reading.RED:
+            return guess
+        green, red = guess, bench.length
+    bench.begin(Phase.PREFIX, (red - green).bit_length())
+    size = boundary(read, green=green, red=red)
+    for end in (size, size - 1):  # what is implied is no proof
+        bench.demand(first_cases(end))
+    return size
 
 
 def _first_clear(

@@ -1,7 +1,8 @@
 """Probes: what a search may ask, how readings are kept, and what ends a search early.
 
 A probe runs some of the m cases before the victim, then the victim, and reads the run: red when the signature
-in question appears, green when every case ran without it, else void. Cases are positions in running order, from 0.
+in question appears, green when every case ran without it and the victim passed, other when the victim is red in another
+way, else void. Cases are positions in running order, from 0.
 """
 
 from collections.abc import Callable, Iterator, MutableMapping
@@ -75,18 +76,20 @@ class Counts:
 
     red: int = 0
     green: int = 0
+    other: int = 0  # the victim was red in another way
     void: int = 0
 
     @property
     def total(self) -> int:
         """All readings."""
-        return self.red + self.green + self.void
+        return self.red + self.green + self.other + self.void
 
     def with_one(self, reading: Reading) -> "Counts":
         """Count one more."""
         return Counts(
             red=self.red + (reading is Reading.RED),
             green=self.green + (reading is Reading.GREEN),
+            other=self.other + (reading is Reading.OTHER),
             void=self.void + (reading is Reading.VOID),
         )
 
@@ -152,8 +155,9 @@ class SearchLimits:
 class Bench:
     """Where probes are run: asks the memory first, keeps the count, tells of progress, notices disagreement.
 
-    `repeats` greens make a selection green; one red makes it red. What contradicts the `trust` is a disagreement:
-    a green selection that contains a red one, or one that disagrees with itself.
+    A red in another way counts as `missing`, what is not looked for: green to a search for the red, red to one for
+    green. `repeats` greens make a selection green; one red makes it red. What contradicts the `trust` is a
+    disagreement: a green selection that contains a red one, or one that disagrees with itself.
     """
 
     probe: Probe
@@ -162,6 +166,7 @@ class Bench:
     limits: SearchLimits = SearchLimits()
     watch: Callable[[SearchStep], None] = nobody
     trust: Trust = Trust.CONCLUSIONS
+    missing: Reading = Reading.GREEN
     repeats: int = 1
     phase: Phase = Phase.BASELINE
     most_left: int = 0
@@ -178,16 +183,25 @@ class Bench:
         return tuple(range(self.length))
 
     def counts(self, positions: Positions) -> Counts:
-        """Count the readings of a selection that this search has taken."""
-        return self.used.get(positions, _NEVER)
+        """Count the readings of a selection that this search has taken, those of the victim red in another way too."""
+        return self._folded(self.used.get(positions, _NEVER))
 
     def observed(self) -> Iterator[tuple[Positions, Counts]]:
         """Yield every selection that was asked, with its counts."""
-        return iter(self.used.items())
+        return ((positions, self._folded(counts)) for positions, counts in self.used.items())
 
     def observed_bits(self) -> Iterator[tuple[int, Counts]]:
         """Yield the same, each selection as bits."""
-        return zip(self._bits, self.used.values(), strict=True)
+        return zip(self._bits, map(self._folded, self.used.values()), strict=True)
+
+    def was_other(self, positions: Positions) -> bool:
+        """Tell whether the victim was red in another way after these cases, and neither green nor red as asked for."""
+        seen = self.used.get(positions, _NEVER)
+        return seen.other > 0 and not seen.red and not seen.green
+
+    def look_for_green(self) -> None:
+        """Count a victim that is red in another way as red from now on."""
+        self.missing = Reading.RED
 
     def read(self, positions: Positions) -> Reading:
         """Return the reading of a selection; run it only as often as that takes.
@@ -226,7 +240,8 @@ class Bench:
         self.runs += 1
         self.recalled += recalled
         self.most_left = max(0, self.most_left - 1)
-        self._learn(positions, reading)
+        said = self.missing if reading is Reading.OTHER else reading
+        self._learn(positions, said)
         self.watch(
             SearchStep(
                 phase=self.phase,
@@ -238,8 +253,8 @@ class Bench:
                 known=self.known,
             )
         )
-        self._compare(positions, reading)
-        return reading
+        self._compare(positions, said)
+        return said
 
     def clear_again(self, positions: Positions) -> Reading:
         """Take one more reading that is red or green; ProbeVoidError when too many in a row are void."""
@@ -316,6 +331,14 @@ class Bench:
             known = replace(known, red_prefix=red, green_prefix=max(greens, default=None))
         self.known = known
 
+    def _folded(self, counts: Counts) -> Counts:
+        """Count a red in another way as what is not looked for."""
+        if not counts.other:
+            return counts
+        if self.missing is Reading.GREEN:
+            return replace(counts, green=counts.green + counts.other, other=0)
+        return replace(counts, red=counts.red + counts.other, other=0)
+
     def _compare(self, positions: Positions, reading: Reading) -> None:
         """Raise DisagreementError when this reading contradicts an earlier one."""
         counts = self.counts(positions)
@@ -324,7 +347,7 @@ class Bench:
         if self.trust is not Trust.CONCLUSIONS or reading is Reading.VOID:
             return
         bits = bits_of(positions)
-        for (other, seen), held in zip(self.used.items(), self._bits, strict=True):
+        for (other, seen), held in zip(self.observed(), self._bits, strict=True):
             if reading is Reading.GREEN and seen.red and held & ~bits == 0:
                 raise DisagreementError(other, positions)
             if reading is Reading.RED and seen.green and bits & ~held == 0:

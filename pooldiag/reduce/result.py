@@ -25,8 +25,12 @@ class Proof:
     @classmethod
     def on(cls, bench: Bench, red: Positions, greens: Iterable[Positions]) -> "Proof":
         """Take what was run on a bench."""
-        ends = [Observed(positions=one, counts=bench.counts(one)) for one in (red, *greens)]
+        ends = [Observed(positions=one, counts=bench.used.get(one, Counts())) for one in (red, *greens)]
         return cls(red=ends[0], green=tuple(ends[1:]))
+
+    def now(self, bench: Bench) -> "Proof":
+        """Return it with all runs that were made since."""
+        return self.on(bench, self.red.positions, [end.positions for end in self.green])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from pooldiag.model.bisections import BisectStatus, Phase
 from pooldiag.model.readings import Reading
-from pooldiag.reduce.belief import Supposed, set_confidence, single_belief
+from pooldiag.reduce.belief import set_confidence, single_belief
 from pooldiag.reduce.noise import (
     SURELY,
     earlier_greens,
@@ -37,13 +37,14 @@ DEFAULT_CONFIDENCE = 0.99
 """How seldom a flake that is red in 30 to 90 % of runs is taken for a polluter: see `FLAKE_PRIOR`.
 
 A polluter that shows in half of the runs, one of 99 cases, takes 42 runs on average, baselines and the proof of the
-prefix included. A steady one takes 14, or 12 and the two lines that are printed: a flake that is red in half of the
-runs agrees with a search of n runs, whichever of 99 cases that names, in 99 / 2^n of trials.
+prefix included. A steady one takes 14: a flake that is red in half of the runs agrees with a search of n runs,
+whichever of 99 cases that names, in 99 / 2^n of trials.
 """
 # Chosen: what takes more than these runs is not a steady fault, and is searched for as an unsteady one.
 _MOST_TURNS = 24  # further runs of both ends, when the first ones leave too much to chance
 _SEVERAL = 0.99  # that several act together, at whatever confidence: one case now and then looks like it
 _REDS_FOR_A_RATE = 3  # so that one lucky red does not make the rate
+_IN_ORDER = "after all cases"
 _RUNS_FOR_A_RATE = 100  # a rate under 3 % is given up as too seldom
 
 
@@ -52,16 +53,13 @@ class SearchPlan:
     """How far a reduction goes.
 
     `most_greens`: how many greens of the whole order it takes to believe that it is green. 1 unless a red was seen.
-    `trust` is what to begin with: nothing where runs are known to disagree. `lines`: the caller runs both ends of the
-    answer once more, as the lines that it prints, and takes the answer back where they do not hold; so the search
-    leaves these two runs to it.
+    `trust` is what to begin with: nothing where runs are known to disagree.
     """
 
     confidence: float = DEFAULT_CONFIDENCE
     most_greens: int = 1
     every_set: bool = False
     trust: Trust = Trust.CONCLUSIONS
-    lines: bool = False
     limits: SearchLimits = SearchLimits()
 
     def bench(self, probe: Probe, length: int, memory: Memory | None, watch: Callable[[SearchStep], None]) -> Bench:
@@ -125,19 +123,37 @@ class _OrderSearch:
         elif bench.turns_red(bench.everything, self.plan.most_greens):
             self._unsteadily()
         else:
-            self.answer = replace(
-                self.answer, status=BisectStatus.GREEN, reason="the victim is green after all cases, and alone"
-            )
+            self._without_red()
 
     def finished(self) -> Reduction:
-        """Return the answer with what it cost."""
+        """Return the answer with all runs of its ends, and what it cost."""
+        bench, answer = self.bench, self.answer
+        return replace(
+            answer,
+            set_proof=answer.set_proof and answer.set_proof.now(bench),
+            prefix_proof=answer.prefix_proof and answer.prefix_proof.now(bench),
+            runs=bench.runs,
+            recalled=bench.recalled,
+            known=bench.known,
+        )
+
+    def _without_red(self) -> None:
+        """Say how the victim is where its red does not show: green, or red in another way."""
         bench = self.bench
-        return replace(self.answer, runs=bench.runs, recalled=bench.recalled, known=bench.known)
+        other = [where for ran, where in ((bench.everything, _IN_ORDER), ((), "alone")) if bench.was_other(ran)]
+        if other:
+            reason = f"the red does not show; {' and '.join(other)} the victim is red in another way"
+            self.answer = replace(self.answer, reason=reason)
+        else:
+            reason = f"the victim is green {_IN_ORDER}, and alone"
+            self.answer = replace(self.answer, status=BisectStatus.GREEN, reason=reason)
 
     def _red_alone(self, whole: Reading) -> None:
         """Note that the victim needs no polluter; when it is green in order, find what there sets up what it needs."""
         self._note_red_alone()
-        if whole is Reading.RED:
+        if self.bench.was_other(self.bench.everything):
+            self.answer = replace(self.answer, reason=f"{_IN_ORDER} the victim is not green but red in another way")
+        if whole is Reading.RED or self.answer.reason is not None:
             return
         try:
             setters = cleaners_of(self.bench, (), self.bench.everything)
@@ -209,28 +225,20 @@ class _OrderSearch:
         """Run both ends again until the posterior is high enough; DisagreementError when that shows chance."""
         first, needed = sets[0], self._needed(sets)
         ends = (*(without(first, one) for one in first), first)
-        supposed = self._supposed(first) if wanted is Reading.RED else ()
         for turn in range(_MOST_TURNS):
-            confidence = set_confidence(self.bench, sets, wanted, supposed=supposed)
+            confidence = set_confidence(self.bench, sets, wanted)
             if confidence >= needed:
                 return confidence
             self.bench.begin(Phase.NOISE, _MOST_TURNS - turn)
             self.bench.clear_again(ends[turn % len(ends)])
-        return set_confidence(self.bench, sets, wanted, supposed=supposed)
-
-    def _supposed(self, found: Positions | None = None) -> Supposed:
-        """Return what the lines must show; the red one of what is red now and then is tried until it is red."""
-        if not self.plan.lines:
-            return ()
-        red = () if found is None else ((found, Reading.RED),)
-        return (((), Reading.GREEN), *red)
+        return set_confidence(self.bench, sets, wanted)
 
     def _unsteadily(self) -> None:
         """Let a posterior choose the runs; when one polluter does not explain them, repeat every green."""
         bench = self.bench
         bench.doubt_readings()
         self.answer = Reduction(status=BisectStatus.UNRESOLVED, noisy=True)
-        found = unsteady_polluter(bench, self.plan.confidence, supposed=self._supposed())
+        found = unsteady_polluter(bench, self.plan.confidence)
         if bench.counts(()).red:
             self._note_red_alone()
         elif found is None or not self._unsteady_ends(*found):
@@ -265,7 +273,7 @@ class _OrderSearch:
         found = minimal_set(SetQuestion(bench=bench), bench.everything)
         self._note_set(found)
         self._prefix(found)
-        sure = min(confidence, set_confidence(bench, [found], supposed=self._supposed()))
+        sure = min(confidence, set_confidence(bench, [found]))
         if sure < confidence:
             self._note_flake()
             return

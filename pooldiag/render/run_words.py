@@ -26,7 +26,17 @@ MESSAGE_SHOWN = 200  # characters of a line of a message
 NAMES_SHOWN = 5  # of a long list of cases; the rest is counted, and stands in the JSON report
 SIGHTS = {Sight.SAME_RED: "same red", Sight.GREEN: "green", Sight.NEW_RED: "new red", Sight.NOTHING: "void"}
 
-_TONES = {"green": Tone.GREEN, "red": Tone.RED, "same red": Tone.RED, "new red": Tone.NEW, "mixed": Tone.OPEN}
+OTHER_RED = "other red"
+"""Of the victim in a search: it is red in another way than the one in question."""
+
+_TONES = {
+    "green": Tone.GREEN,
+    "red": Tone.RED,
+    "same red": Tone.RED,
+    "new red": Tone.NEW,
+    OTHER_RED: Tone.NEW,
+    "mixed": Tone.OPEN,
+}
 _TEN = 10
 _MINUTE = 60
 _HOUR = 3600
@@ -254,6 +264,11 @@ def session_facts(session: Session, runs: int | str, *, with_order: bool = True)
     yield "Runs", spent(runs, session)
 
 
+def has_pool(found: TargetReport) -> bool:
+    """Say whether there may be an allocator: else words about one, and about a device, are of no use."""
+    return found.profile is not None
+
+
 def target(found: TargetReport, *, with_order: bool) -> str:
     """Say what was run: the program, its framework, cases and order, the profile, its age."""
     framework = found.framework if found.version is None else f"{found.framework} {found.version}"
@@ -269,7 +284,7 @@ def spent(runs: int | str, session: Session) -> str:
     if lock is None:
         return made
     if lock.waited_seconds < SHORTEST_WAIT_SECONDS:
-        return f"{made}; the lock was free"
+        return f"{made}; the lock was free" if has_pool(session.target) else made
     came = "came after" if lock.held_seconds else "did not come in"
     return f"{made}; the lock {came} {duration(lock.waited_seconds)}"
 

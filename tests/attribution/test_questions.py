@@ -28,8 +28,8 @@ def test_the_same_failure_of_the_victim_is_red() -> None:
     assert asked(with_victim(CaseStatus.FAILED, place="test.cpp:44")) is Reading.RED
 
 
-def test_another_failure_of_the_victim_says_nothing() -> None:
-    assert asked(with_victim(CaseStatus.FAILED, place="test.cpp:45")) is Reading.VOID
+def test_another_failure_of_the_victim_is_neither_the_red_nor_green() -> None:
+    assert asked(with_victim(CaseStatus.FAILED, place="test.cpp:45")) is Reading.OTHER
 
 
 def test_a_victim_that_passes_is_green() -> None:
@@ -68,7 +68,7 @@ def test_a_message_of_a_victim_that_reads_like_it_is_a_failure_like_any_other() 
     failed = with_victim(CaseStatus.FAILED, message="not reached")
     (found,) = signatures(failed)
     assert asked(failed, found) is Reading.RED
-    assert asked(with_victim(CaseStatus.FAILED, message="another"), found) is Reading.VOID
+    assert asked(with_victim(CaseStatus.FAILED, message="another"), found) is Reading.OTHER
 
 
 def test_a_run_that_was_ended_at_the_verdict_is_read_by_the_verdict() -> None:

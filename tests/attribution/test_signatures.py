@@ -102,3 +102,8 @@ def test_a_crash_says_what_is_not_said_by_its_signal_or_what_the_process_printed
     assert [one.message for one in signatures(printed)] == ["double free or corruption"]
     thrown = result(FIRST, CaseStatus.CRASHED, message="exception: no device")
     assert [one.message for one in signatures(outcome(thrown, end=signalled(6)))] == ["exception: no device"]
+
+
+def test_a_failure_without_a_place_is_known_by_the_first_line_of_its_message() -> None:
+    (found,) = signatures(outcome(result(FIRST, CaseStatus.FAILED, message="at 0x7f: 3\nassert 0x7f"), result(SECOND)))
+    assert found.place == RedPlace(text="at …: …")

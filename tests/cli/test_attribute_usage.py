@@ -173,7 +173,7 @@ def test_a_flag_of_the_targets_own_that_would_fight_ours_is_refused_by_name(
         (("attribute", "--no-lock"), "missing argument 'TARGET'", "pooldiag attribute --help"),
         (("attribute", "--seed=x", "x"), "invalid value for '--seed': ", "pooldiag attribute --help"),
         (("attribute", "--seed=-1", "x"), "invalid value for '--seed': ", "pooldiag attribute --help"),
-        (("attribute", "--order=up", "x"), "'up' is not one of 'file', 'name', 'suite', 'rand'", "--help"),
+        (("attribute", "--order=up", "x"), "'up' is not one of 'file', 'name', 'suite', 'reverse', 'rand'", "--help"),
         (("attribute", "--seed"), "option '--seed' requires an argument", "pooldiag attribute --help"),
         (("attribute", "--no-lock=1", "x"), "option '--no-lock' does not take a value", "pooldiag attribute --help"),
         (("attribute", "-qx", "x"), "no such option: -x", "pooldiag attribute --help"),

@@ -179,15 +179,22 @@ def test_commands_made_of_a_report_are_right_where_they_are_typed_now(
 
 
 def test_a_sequence_is_read_as_it_stands_and_its_last_name_is_the_victim(
-    planned: Plan, refused: Refusal, blind: Path, tmp_path: Path
+    planned: Plan, blind: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "names").write_bytes(b"\xef\xbb\xbfone\r\n\n  two, [x] \nlast\xe9 #1")
     plan = planned("--sequence=names", blind)
     assert fact(plan, "order") == r"2 cases, then last\xE9 #1"
     assert read_sequence(tmp_path / "names") == ("one", "  two, [x] ", r"last\xE9 #1")
     assert fact(plan, "victim") == r"last\xE9 #1"
-    assert "is not the last case" in refused("--sequence=names", "--victim=one", blind).err
-    assert fact(planned("--sequence=names", r"--victim=last\xE9 #1", blind), "victim")
+
+
+def test_a_sequence_is_followed_up_to_the_victim_that_is_named_and_a_summary_is_not_a_case(
+    planned: Plan, blind: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "names").write_text("one\ntwo\nthree\nfour\n\n4/5 tests collected (1 deselected) in 0.01s\n")
+    plan = planned("--sequence=names", "--victim=three", blind)
+    assert (fact(plan, "order"), fact(plan, "victim")) == ("2 cases, then three", "three")
+    assert fact(planned("--sequence=names", blind), "victim") == "four"
 
 
 def test_a_sequence_may_come_from_another_command(blind: Path, tmp_path: Path) -> None:

@@ -95,6 +95,30 @@ def test_what_cannot_be_meant_is_one_line(
     assert hint in err.splitlines()[1]
 
 
+def test_a_runner_that_takes_any_order_has_file_order_from_its_end_too(
+    planned: Callable[..., list[str]], typed: Callable[..., Said], tmp_path: Path
+) -> None:
+    target = script(tmp_path, "exit 1")
+    assert planned("--framework=listfile", target, cwd=tmp_path)[:2] == [
+        "Each of 23 orders runs once, 1000 runs at most:",
+        "  file, name, reverse",
+    ]
+    assert planned("--framework=listfile", "--orders=reverse", "--seeds=none", target, cwd=tmp_path)[1] == "  reverse"
+    said = typed("bisect", "--dry-run", "--framework=listfile", "--order=reverse", target, cwd=tmp_path)
+    assert "order      reverse order" in said.out
+
+
+@pytest.mark.parametrize("words", [("orders", "--orders=name,reverse"), ("bisect", "--order=reverse")])
+def test_doctest_cannot_be_asked_for_file_order_from_its_end(
+    typed: Callable[..., Said], blind: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    said = typed(words[0], "--dry-run", "--no-lock", *words[1:], blind, cwd=tmp_path)
+    assert (said.code, said.out) == (2, "")
+    option = words[1].partition("=")[0]
+    assert one_problem(said.err) == f"pooldiag: {option} reverse: a doctest target has no such order"
+    assert "file, name, suite" in said.err
+
+
 def test_seeds_may_stand_behind_target(typed: Callable[..., Said], blind: Path, tmp_path: Path) -> None:
     plans = [
         typed("orders", "--dry-run", "--no-lock", *words, cwd=tmp_path)

@@ -14,7 +14,7 @@ from pooldiag.model.attributions import Status
 from pooldiag.model.bisections import BisectReport, BisectStatus, NamedBy, Phase
 from pooldiag.model.readings import SignatureKind
 from pooldiag.model.runs import Ending
-from pooldiag.model.settings import OutputSpec
+from pooldiag.model.settings import CommandLine, OutputSpec
 from pooldiag.rates import excluded_by, greens_until
 from tests.played.commands import BASELINE, ISOLATE, OUTPUTS, bisect_in, settings_of, switch
 from tests.played.suite import PlayedSuite, every_second, in_runs, name, names
@@ -40,9 +40,9 @@ def test_one_polluter_is_found_within_the_bounds_of_runs_and_cases(cases: int, p
     assert (found.victim, found.position) == (name(cases), cases)
     assert (found.prefix, found.polluters) == (polluter, names(polluter))
     proof = [one for one in report.probed if one.phase is Phase.PREFIX]
-    assert report.runs <= ceil(log2(before)) + 4 + 2 + (cases > 100)
+    assert report.runs <= ceil(log2(before)) + 4 + 2 + 2 + (cases > 100)
     assert len(proof) <= 2
-    again = 3  # cases of both ends, run once more
+    again = 2 * 3  # cases of both ends, run twice more to tell it from a flake
     assert report.cases_run - sum(one.cases for one in proof) <= 2 * cases + log2(before) + 5 + again
 
 
@@ -109,7 +109,8 @@ def test_a_case_that_is_always_red_is_not_taken_for_the_victim(always: str) -> N
     report = searched(PlayedSuite(polluters="5", always=always))
     assert (report.found.victim, report.found.polluters, report.found.prefix) == (name(13), names(5), 5)
     assert [other.case for other in report.others] == [*names(*map(int, always.split(",")))]
-    assert any("red alone" in note for note in report.session.notes)
+    assert report.others_red_alone == report.others
+    assert report.next is None
 
 
 def test_a_red_that_needs_no_other_case_has_prefix_0() -> None:
@@ -134,6 +135,26 @@ def test_an_order_that_only_a_seed_has_is_found_for_a_sequence() -> None:
     assert any("orders were listed" in note for note in report.session.notes)
     with pytest.raises(UsageError, match="is no case that runs"):
         bisect_in(world, sequence=("nobody",))
+
+
+def test_a_sequence_is_searched_up_to_the_victim_that_is_named() -> None:
+    world = World(PlayedSuite(cases=12, polluters="3", victim=9, always="11"))
+    lines = (*names(*range(1, 13)), "", "12 tests collected in 0.02s")
+    report = bisect_in(world, sequence=lines, victim=name(9))
+    assert (report.status, report.found.polluters, report.found.position) == (FOUND, names(3), 9)
+    assert "3 cases of the sequence behind the victim: left out" in report.session.notes
+    assert not any(set(ran) & set(names(10, 11, 12)) for ran in world.ran)
+    last = bisect_in(World(PlayedSuite(cases=12, polluters="3", victim=12)), sequence=lines)
+    assert (last.status, last.found.victim, last.found.polluters) == (FOUND, name(12), names(3))
+    assert not any("behind the victim" in note for note in last.session.notes)
+
+
+def test_the_next_red_of_a_sequence_is_one_of_the_same_sequence() -> None:
+    typed = CommandLine(command="bisect", options=("--sequence=lines", "--victim=x"), target=("./suite",))
+    world = World(PlayedSuite(cases=12, polluters="3", victim=9, always="5"))
+    report = bisect_in(world, sequence=names(*range(1, 13)), victim=name(9), invocation=typed)
+    assert report.next is not None
+    assert report.next.line == f"pooldiag bisect --sequence=lines '--victim={name(5)}' ./suite"
 
 
 def test_a_brittle_case_is_found_with_what_sets_it_up() -> None:
@@ -189,14 +210,12 @@ def test_one_green_of_the_whole_order_is_too_few_where_the_red_comes_and_goes() 
         report = bisect_in(world, arms=arms)
         if not report.confirmations or report.reproducer is None or report.attribution is None:
             continue
-        typed = sum(request.argv[:2] == ("sh", "-c") for request in world.requests)
-        if typed > report.reproducer.tries + 1:  # a red line before this one did not hold: its tries are not reported
-            continue
+        assert not any(request.argv[0] == "sh" for request in world.requests)
         (confirmation,), rate = report.confirmations, report.attribution.arms[0].rate
         assert rate is not None
         red, runs = rate.red, rate.runs
-        if report.found.noisy:  # the runs that the line took to show it red are not counted: they end with a red
-            red, runs = sum(drawn) - 1, len(drawn) - report.reproducer.tries
+        if report.found.noisy:
+            red, runs = sum(drawn), len(drawn)
             as_often.add(rate.red == rate.runs)
         assert confirmation.greens_needed == (greens_until(red / runs, 0.01) - 1 if red else 0)
         assert confirmation.greens_needed > 0 or red == runs
@@ -243,14 +262,18 @@ def test_the_runs_of_a_minimal_set_that_is_seldom_red_go_along_to_its_arms(cases
 
 
 def test_cases_after_the_victim_run_once_and_never_again() -> None:
-    world = World(PlayedSuite(cases=20, polluters="4", victim=10))
+    world = World(PlayedSuite(cases=40, polluters="4", victim=30))
     bisect_in(world)
     whole, *others = world.ran
-    assert whole == names(*range(1, 21))
+    assert whole == names(*range(1, 41))
     assert others
-    assert all(run[-1] == name(10) for run in others)
-    endings = {outcome.completed.ending for _, outcome in world.memo.finished_runs if outcome.arm.arguments == ()}
-    assert endings == {Ending.EXITED, Ending.ENOUGH}  # the whole order to its end, all others to the verdict
+    assert all(run[-1] == name(30) for run in others)
+    (_, first), *rest = world.memo.finished_runs
+    assert first.completed.ending is Ending.EXITED
+    # To the verdict; those of a few cases to their end, as the lines that run them do.
+    sizes = [(outcome.completed.ending, outcome.selected or 0) for _, outcome in rest]
+    assert max(size for ending, size in sizes if ending is Ending.EXITED) <= 8
+    assert min(size for ending, size in sizes if ending is Ending.ENOUGH) > 8
 
 
 def test_the_report_after_each_run_of_the_whole_order_has_that_run() -> None:
@@ -333,23 +356,43 @@ def test_a_victim_that_is_named_is_followed_where_the_red_is_in_no_case() -> Non
 
 def test_a_victim_that_is_red_in_another_way_with_fewer_cases_is_not_taken_for_green() -> None:
     report = searched(PlayedSuite(cases=20, polluters="3,9", how="two-ways"))
-    assert (report.status, report.found.polluters) == (UNRESOLVED, names(3, 9))
-    assert "red in another way" in (report.reason or "")
-    assert [other.kind for other in report.others] == [SignatureKind.FAILURE]
+    assert (report.status, report.found.polluters) == (FOUND, names(3, 9))
+    (other,) = report.found.otherwise
+    assert (other.cases, other.other_red and other.other_red.kind) == (names(3), SignatureKind.FAILURE)
+    assert report.found.set_proof is not None
+    assert [(end.cases, end.red, end.green, end.other > 0) for end in report.found.set_proof.green] == [
+        (names(9), 0, 0, True),
+        (names(3), 0, 0, True),
+    ]
 
 
-def test_a_red_by_chance_that_its_line_does_not_show_again_is_no_answer() -> None:
-    """The first runs agree that case 5 does it; typed, it shows no more, and a second search finds nothing."""
-    report = searched(PlayedSuite(polluters="5", unlucky=in_runs(*range(1, 6))))
-    assert report.status is not FOUND
-
-
-def test_a_red_that_its_line_does_not_show_at_once_is_searched_for_again_without_belief_in_single_runs() -> None:
+def test_reds_that_come_no_more_are_no_steady_answer_and_few_are_none() -> None:
+    """The first runs agree that case 5 does it; then it shows no more."""
     steady = PlayedSuite(polluters="5")
     searched(steady)
-    line = steady.chances  # the last time that the victim could be red: its line was typed
-    report = searched(PlayedSuite(polluters="5", unlucky=lambda number: number != line))
+    for reds in range(1, steady.chances):
+        report = searched(PlayedSuite(polluters="5", unlucky=in_runs(*range(1, reds + 1))))
+        assert (report.status is not FOUND) if reds <= 3 else (report.found.noisy or report.status is not FOUND)
+        assert report.status is not FOUND or report.found.polluters == names(5)
+
+
+def test_one_run_that_does_not_agree_makes_the_search_believe_in_no_single_one() -> None:
+    steady = PlayedSuite(polluters="5")
+    searched(steady)
+    last = steady.chances
+    report = searched(PlayedSuite(polluters="5", unlucky=lambda number: number != last))
     assert (report.status, report.found.polluters, report.found.noisy) == (FOUND, names(5), True)
+
+
+def test_a_line_of_more_cases_than_a_search_runs_to_their_end_is_typed() -> None:
+    together = ",".join(map(str, range(1, 31, 3)))  # ten
+    world = World(PlayedSuite(cases=40, polluters=together))
+    report = bisect_in(world)
+    typed = [request.argv[2] for request in world.requests if request.argv[0] == "sh"]
+    assert (report.status, len(report.found.polluters)) == (FOUND, 10)
+    assert report.reproducer is not None
+    assert typed == [f'{report.reproducer.line} "$@"']
+    assert report.reproducer.ended == "exit code 1"
 
 
 def test_the_arms_run_on_the_minimal_set_and_the_green_ones_on_the_whole_order() -> None:

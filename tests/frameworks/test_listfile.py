@@ -19,6 +19,7 @@ REPORT, NAMES = Path("/r/rep"), Path("/r/cases.txt")
 FILE, SEED_7 = Order(), Order(kind=OrderKind.RAND, seed=7)
 A, B, C, D = (Case(name=name) for name in ("a", "b b", "c", "d"))
 ALL = Listing(cases=(A, B, C, D))
+MANY = Listing(cases=tuple(Case(name=f"case {number}") for number in range(1, 10)))  # more than anybody types
 LINES = st.sampled_from(
     ["begin a", "begin b b", "begin x", "pass", "pass 2", "fail a.c:1: é", "skip", "", "begin", "end"]
 )
@@ -54,14 +55,20 @@ def test_a_listing_is_asked_for_without_a_selection_or_an_order() -> None:
 
 
 def test_a_run_takes_the_names_from_a_file_in_any_wanted_order() -> None:
-    selection = select(C, A, B)
-    assert selection.cases == (C, A, B)
+    selection = select(*MANY.cases[::-1], listing=MANY)
+    assert selection.cases == MANY.cases[::-1]
     assert LISTFILE.run_arguments(selection, FILE, REPORT) == ("--run-cases=/r/cases.txt", "--report=/r/rep")
-    assert LISTFILE.input_files(selection, FILE, REPORT) == (InputFile(path=NAMES, content=b"c\na\nb b\n"),)
+    text = "".join(f"case {number}\n" for number in range(9, 0, -1)).encode()
+    assert LISTFILE.input_files(selection, FILE, REPORT) == (InputFile(path=NAMES, content=text),)
+    assert not LISTFILE.runs_as_typed(selection)
 
 
-def test_the_line_for_people_names_the_cases_itself() -> None:
-    assert LISTFILE.run_arguments(select(C, B), FILE, None) == ("--case=c", "--case=b b")
+def test_the_line_for_people_names_the_cases_itself_and_so_does_a_run_of_a_few() -> None:
+    few = select(C, B)
+    assert LISTFILE.run_arguments(few, FILE, None) == ("--case=c", "--case=b b")
+    assert LISTFILE.run_arguments(few, FILE, REPORT) == ("--case=c", "--case=b b", "--report=/r/rep")
+    assert LISTFILE.input_files(few, FILE, REPORT) == ()
+    assert LISTFILE.runs_as_typed(few)
 
 
 def test_everything_as_listed_needs_no_names() -> None:
@@ -72,10 +79,11 @@ def test_everything_as_listed_needs_no_names() -> None:
 
 
 def test_everything_in_another_order_is_named() -> None:
-    shuffled = arranged(ALL, SEED_7)
+    shuffled = arranged(MANY, SEED_7)
     whole = select(*shuffled.cases, listing=shuffled)
     (file,) = LISTFILE.input_files(whole, SEED_7, REPORT)
-    assert file.content.decode().splitlines() == [case.name for case in shuffled.cases] != ["a", "b b", "c", "d"]
+    in_order = [case.name for case in MANY.cases]
+    assert file.content.decode().splitlines() == [case.name for case in shuffled.cases] != in_order
     swapped = select(B, A, C, D)
     assert LISTFILE.run_arguments(swapped, FILE, None) == ("--case=b b", "--case=a", "--case=c", "--case=d")
 
@@ -89,8 +97,9 @@ def test_a_listing_has_the_names_as_they_are() -> None:
     listing = LISTFILE.parse_listing(b"case  two  blanks \ncase end\ncase tab\t\r\ncase \xc3\xa9\xff\nend\n")
     assert [case.name for case in listing.cases] == [" two  blanks ", "end", "tab\\x09\\x0D", "é\\xFF"]
     assert [case.name_bytes for case in listing.cases] == [None, None, b"tab\t\r", b"\xc3\xa9\xff"]
-    (file,) = LISTFILE.input_files(select(*listing.cases[::-1], listing=listing), FILE, REPORT)
-    assert file.content == b"\xc3\xa9\xff\ntab\t\r\nend\n two  blanks \n"
+    more = Listing(cases=(*listing.cases, *MANY.cases))
+    (file,) = LISTFILE.input_files(select(*listing.cases[::-1], *MANY.cases, listing=more), FILE, REPORT)
+    assert file.content.startswith(b"\xc3\xa9\xff\ntab\t\r\nend\n two  blanks \ncase 1\n")
     report = b"begin \xc3\xa9\xff\npass\nbegin tab\t\r\npass\n"
     assert [name for name, _ in statuses(report, *listing.cases[:1:-1])] == ["é\\xFF", "tab\\x09\\x0D"]
 
@@ -150,6 +159,16 @@ def test_a_case_that_skipped_or_says_so_asserted_nothing(line: str, assertions: 
         ("fail t/a.py:12", "t/a.py:12", None),
         ("fail in t/a.py:12: no", None, "in t/a.py:12: no"),
         ("fail \xff" + "x" * 400, None, "\xff" + "x" * 298 + "…"),
+        (
+            r"fail a.py:1: AssertionError: scale\nassert 1.0 == 1.5",
+            "a.py:1",
+            "AssertionError: scale\nassert 1.0 == 1.5",
+        ),
+        (r"fail one  \n\n  two\n \nthree\nfour", None, "one\n  two\nthree"),
+        (r"fail C:\\new\nat \\\\host\x", None, "C:\\new\nat \\\\host\\x"),
+        (r"fail \n", None, None),
+        (r"fail my\ tests/a\\b.py:3: no\ \\ ", "my tests/a\\b.py:3", "no \\"),
+        (r"fail my tests/a.py:3: no", None, "my tests/a.py:3: no"),
     ],
 )
 def test_a_failure_has_its_place_and_its_message(line: str, place: str | None, message: str | None) -> None:
@@ -223,6 +242,10 @@ def test_an_order_is_made_of_the_listing() -> None:
     assert arranged(ALL, FILE) == arranged(ALL, Order(kind=OrderKind.SUITE)) == ALL
     named = Listing(cases=(C, A, B))
     assert arranged(named, Order(kind=OrderKind.NAME)).cases == (A, B, C)
+    assert arranged(named, Order(kind=OrderKind.REVERSE)).cases == (B, A, C)
+    assert LISTFILE.run_arguments(select(*ALL.cases), Order(kind=OrderKind.REVERSE), None) == LISTFILE.run_arguments(
+        select(*ALL.cases), Order(kind=OrderKind.NAME), None
+    )
     # A seed must mean on every machine, and in every version, what it meant in an old report.
     many = Listing(cases=tuple(Case(name=f"{number}") for number in range(6)))
     assert "".join(case.name for case in arranged(many, SEED_7).cases) == "314205"

@@ -117,6 +117,11 @@ def hostile(tmp_path: Path) -> Target:
     return Target(argv=(sys.executable, str(script)), folder=tmp_path)
 
 
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(dedent(text))
+
+
 def results(report: FrameworkReport) -> list[tuple[str, CaseStatus]]:
     return [(result.case.name.rpartition("::")[2], result.status) for result in report.results]
 
@@ -128,7 +133,10 @@ def test_a_pytest_suite_is_listed_run_and_reported(suite: Target) -> None:
     assert results(report) == [*[(name, PASSED) for name in names[:3]], (names[3], FAILED)]
     failed = report.results[-1]
     assert (failed.place or "").endswith("suite/test_rounding.py:22")
-    assert failed.message == "AssertionError: assert Decimal('1.06') == Decimal('1.07')"
+    first, *more = (failed.message or "").split("\n")
+    assert first == "AssertionError: assert Decimal('1.06') == Decimal('1.07')"
+    assert len(more) == 2
+    assert "where Decimal('1.06') = " in more[0]
 
 
 def test_a_pytest_suite_runs_in_the_wanted_order(suite: Target) -> None:
@@ -165,6 +173,145 @@ def test_a_pytest_suites_skips_and_errors_are_told(suite: Target, tmp_path: Path
     report, _, code = own.run(own.select(names[0]))
     assert (results(report), report.results[0].message, code) == ([("test_setup", FAILED)], "OSError: no device", 1)
     assert not list(tmp_path.rglob("__pycache__"))
+
+
+def test_a_pytest_failure_has_its_values_and_its_place_from_where_it_was_started(suite: Target, tmp_path: Path) -> None:
+    write(
+        tmp_path / "be low" / "test_values.py",
+        """
+        import os
+        def test_scale(tmp_path):
+            os.chdir(tmp_path)
+            assert 1.0 == 1.5, "wrong scale"
+        def test_lines(): raise ValueError("C:\\\\new\\n\\ntwo\\nthree\\nfour")
+        def test_fixture(unknown): pass
+        def test_frozen(tmp_path):
+            os.chdir(tmp_path)
+            os.rmdir(tmp_path)
+            os.path.abspath("x")
+        """,
+    )
+    own = Target(argv=(*suite.argv[:2], "be low"), folder=tmp_path)
+    report, problem, _ = own.run(None)
+    assert problem is None
+    assert [(one.place, one.message) for one in report.results] == [
+        ("be low/test_values.py:5", "AssertionError: wrong scale\nassert 1.0 == 1.5"),
+        ("be low/test_values.py:6", "ValueError: C:\\new\ntwo\nthree"),
+        (None, "fixture 'unknown' not found"),
+        ("be low/test_values.py:11", "FileNotFoundError: [Errno 2] No such file or directory"),
+    ]
+
+
+def test_a_pytest_case_that_fails_in_two_ways_says_in_which(suite: Target, tmp_path: Path) -> None:
+    write(
+        tmp_path / "test_ways.py",
+        """
+        done = []
+        def test_loads(): done.append("loads")
+        def test_breaks(): done.append("breaks")
+        def test_victim():
+            assert done, "nothing is loaded"
+            assert "breaks" not in done
+        """,
+    )
+    own = Target(argv=suite.argv[:2], folder=tmp_path)
+    ways = [("test_victim",), ("test_loads", "test_victim"), ("test_loads", "test_breaks", "test_victim")]
+    ends = [own.run(own.select(*names))[0].results[-1] for names in ways]
+    assert [(one.place, (one.message or "").partition("\n")[0]) for one in ends] == [
+        ("test_ways.py:6", "AssertionError: nothing is loaded"),
+        (None, ""),
+        ("test_ways.py:7", "AssertionError: assert 'breaks' not in ['loads', 'breaks']"),
+    ]
+
+
+@pytest.mark.parametrize("arguments", [("a_test.py", "b_test.py"), ("a_test.py::test_a", "b_test.py::test_b"), ()])
+def test_a_pytest_case_alone_has_the_files_of_the_whole_suite_imported(
+    suite: Target, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    write(tmp_path / "pytest.ini", "[pytest]\npython_files = *_test.py\npythonpath = .\n")
+    write(tmp_path / "shared.py", "files = []")
+    write(tmp_path / "a_test.py", "import shared\nshared.files.append(__name__)\ndef test_a(): pass")
+    write(tmp_path / "b_test.py", "import shared\ndef test_b(): assert not shared.files")
+    own = Target(argv=(*suite.argv[:2], *arguments), folder=tmp_path)
+    expected = ("test_b", FAILED)
+    assert results(own.run(None)[0])[-1] == expected
+    alone = own.select("test_b")
+    assert results(own.run(alone)[0]) == [expected]
+    typed = own.start(LISTFILE.run_arguments(alone, FILE_ORDER, None))
+    assert (typed.returncode, b"1 failed, 1 deselected" in typed.stdout) == (1, True)
+
+
+def test_a_pytest_suite_that_shares_its_cases_out_runs_them_in_one_process_and_to_the_end(
+    suite: Target, tmp_path: Path
+) -> None:
+    write(tmp_path / "pytest.ini", "[pytest]\naddopts = -n 2 --dist=load --maxfail=1")
+    write(tmp_path / "test_state.py", "state = []\ndef test_1(): state.append(1)\ndef test_2(): assert 0\n")
+    write(tmp_path / "test_last.py", "from test_state import state\ndef test_3(): assert state == [1]\n")
+    own = Target(argv=suite.argv[:2], folder=tmp_path)
+    wanted = own.select("test_2", "test_1", "test_3")
+    for off in ("", "1"):  # with pytest-xdist, and without it
+        report, problem, code = own.run(wanted, PYTEST_DISABLE_PLUGIN_AUTOLOAD=off)
+        assert (problem, code) == (None, 1)
+        assert results(report) == [("test_2", FAILED), ("test_1", PASSED), ("test_3", PASSED)]
+
+
+def test_a_pytest_suite_that_cannot_be_collected_says_so_in_one_line(suite: Target, tmp_path: Path) -> None:
+    write(tmp_path / "test_a.py", "def test_a(): pass")
+    write(tmp_path / "test_b.py", "import nowhere_to_be_found")
+    own, report = Target(argv=suite.argv[:2], folder=tmp_path), tmp_path / "list"
+    done = own.start(LISTFILE.list_arguments(None, FILE_ORDER, report))
+    assert (done.returncode, report.exists()) == (2, False)
+    assert done.stderr.decode().splitlines() == [
+        "1 error during collection: ModuleNotFoundError: No module named 'nowhere_to_be_found' (test_b.py)"
+    ]
+    for number in range(4):
+        write(tmp_path / f"test_c{number}.py", "def")
+    done = own.start(LISTFILE.list_arguments(None, FILE_ORDER, report))
+    assert done.stderr.decode().startswith("5 errors during collection: ModuleNotFoundError: ")
+    assert done.stderr.decode().endswith("SyntaxError: invalid syntax (test_c1.py); and 2 more\n")
+
+
+def test_a_pytest_suite_without_a_case_has_a_listing_of_none(suite: Target) -> None:
+    none = Target(argv=(*suite.argv, "-k", "nothing"), folder=suite.folder)
+    done = none.start(LISTFILE.list_arguments(None, FILE_ORDER, suite.folder / "list"))
+    assert (done.returncode, b"no tests collected (4 deselected)" in done.stdout) == (0, True)
+    assert (suite.folder / "list").read_bytes() == b"end\n"
+
+
+@pytest.mark.parametrize(
+    ("breaks", "arguments"),
+    [
+        ("os.chdir(tmp_path); os.rmdir(tmp_path)", ()),
+        ("os.rmdir(os.getcwd())", ()),
+        ("sys.stdout.close()", ("-s",)),
+        ("sys.__stdout__.close()", ()),
+        ("os.close(1)", ("-s",)),
+        ("os.close(1)", ()),
+    ],
+)
+def test_a_pytest_report_goes_on_whatever_a_test_takes_away(
+    suite: Target, tmp_path: Path, breaks: str, arguments: tuple[str, ...]
+) -> None:
+    write(
+        tmp_path / "test_it.py",
+        f"""
+        import os, sys
+        def test_1(): pass
+        def test_breaks(tmp_path): {breaks}
+        def test_2(): pass
+        def test_3(): assert 0
+        """,
+    )
+    (tmp_path / "start").mkdir()
+    own = Target(argv=(*suite.argv[:2], *arguments, str(tmp_path / "test_it.py")), folder=tmp_path / "start")
+    report = tmp_path / "report"
+    done = own.start(LISTFILE.run_arguments(None, FILE_ORDER, report))
+    reader = LISTFILE.reader(None)
+    reader.feed(report.read_bytes())
+    statuses = [("test_1", PASSED), ("test_breaks", PASSED), ("test_2", PASSED), ("test_3", FAILED)]
+    assert (results(reader.result()), reader.problem(), done.returncode) == (statuses, None, 1)
+    assert reader.result().results[-1].place == "../test_it.py:6"
+    assert report.read_bytes().endswith(b"\nend\n")
 
 
 def test_checks_in_sh_run_in_the_wanted_order(checks: Target) -> None:

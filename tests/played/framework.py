@@ -10,7 +10,7 @@ from pooldiag.frameworks.base import Framework, InputFile, ListingError, ReportR
 from pooldiag.frameworks.listfile import ListFileReader
 from pooldiag.model.cases import Case, Listing, Order, OrderKind, Selection
 
-_LIST, _REPORT, _ORDER, _CASE = "--list=", "--report=", "--order=", "--case="
+_LIST, _REPORT, _ORDER, _CASE, _AS_NAMED = "--list=", "--report=", "--order=", "--case=", "--as-named="
 
 
 class PlayedFramework(Framework):
@@ -29,8 +29,11 @@ class PlayedFramework(Framework):
         return (f"{_LIST}{report}", *self.run_arguments(selection, order, None))
 
     def run_arguments(self, selection: Selection | None, order: Order, report: Path | None) -> tuple[str, ...]:
-        reporting = () if report is None else (f"{_REPORT}{report}",)
+        reporting = () if report is None else self.report_arguments(report)
         return (*reporting, f"{_ORDER}{order.kind} {order.seed or 0}", *(() if selection is None else selection.words))
+
+    def report_arguments(self, report: Path) -> tuple[str, ...]:
+        return (f"{_REPORT}{report}",)
 
     def parse_listing(self, report: bytes) -> Listing:
         *lines, end = report.decode().splitlines() or [""]
@@ -55,6 +58,17 @@ class PlayedFramework(Framework):
         return ()
 
 
+class AnyOrderFramework(PlayedFramework):
+    """Runs what is named as it is named."""
+
+    any_order = True
+
+    def selections(self, listing: Listing, wanted: tuple[Case, ...]) -> tuple[Selection, ...]:
+        if not wanted or set(wanted) - set(listing.runnable):
+            return ()
+        return (Selection(cases=wanted, words=(f"{_AS_NAMED}1", *(f"{_CASE}{case.name}" for case in wanted))),)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """What the words of a call ask for."""
@@ -62,11 +76,16 @@ class Asked:
     listing: Path | None
     report: Path | None
     order: Order
-    names: frozenset[str]  # none: everything
+    names: tuple[str, ...]  # none: everything
+    as_named: bool
 
     def cases(self, listed: Iterable[Case]) -> list[Case]:
         """Put the cases that run in their order; a listing has those that are skipped too."""
         ordered = _ordered(list(listed), self.order)
+        if self.as_named:
+            return sorted(
+                (case for case in ordered if case.name in self.names), key=lambda one: self.names.index(one.name)
+            )
         if self.names:
             return [case for case in ordered if case.name in self.names]
         return ordered if self.listing is not None else [case for case in ordered if not case.skipped]
@@ -83,7 +102,8 @@ def asked_by(words: Iterable[str]) -> Asked:
         listing=next(map(Path, values.get(_LIST, [])), None),
         report=next(map(Path, values.get(_REPORT, [])), None),
         order=Order(kind=OrderKind(kind), seed=int(seed)),
-        names=frozenset(values.get(_CASE, [])),
+        names=tuple(values.get(_CASE, [])),
+        as_named=_AS_NAMED in values,
     )
 
 

@@ -61,7 +61,8 @@ class PlayedSuite:
     """The fault, in the words of the zoo's `order_dependent`. Cases count from 1 in file order.
 
     The victim, the last case where none is given, is red once all cases of one of the sets of `polluters`
-    (`3,7;9`) ran before it, and no cleaner after them; or, with `setters`, unless one of these did. It shows `how`:
+    (`3,7;9`) ran before it, and no cleaner after them; or, with `setters`, unless one of these did, and in another way
+    after a case that `misleads`. It shows `how`:
     fail, crash, hang, quit (it leaves with exit code 0), exit (with 3, when all have passed), output (a NaN), kill
     (whoever started it), two-ways (crash; a failure where only some of the polluters ran). `unlucky` says of the
     number of the runs in which it could be red whether it is. `always` fail, `vacuous` ones assert nothing, `skipped`
@@ -78,6 +79,7 @@ class PlayedSuite:
     unlucky: Callable[[int], bool] = every_time
     cleaners: str = ""
     setters: str = ""
+    misleads: str = ""
     always: str = ""
     vacuous: str = ""
     skipped: str = ""
@@ -146,7 +148,8 @@ class _Process:
             self.lines.append(f"fail {POISONED if suite.at_one_line else POISONED.replace(':5:', f':{number}:')}")
         elif (red and suite.how == "fail") or number in numbers_in(suite.always) or in_part:
             self.failed = True
-            self.lines.append(f"fail suite.cpp:{number}: is red")
+            line = number + 1000 * (red and not numbers_in(suite.misleads).isdisjoint(self.ran))
+            self.lines.append(f"fail suite.cpp:{line}: is red")
         else:
             self.lines.append("skip" if number in numbers_in(suite.vacuous) else "pass 3")
         self.ran = set() if number in numbers_in(suite.cleaners) else self.ran

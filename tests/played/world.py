@@ -175,7 +175,10 @@ class World:
             return self._completed(request, Play(lines=(), ending=Ending.INTERRUPTED, exit_code=None))
         if request.argv[0] == str(TARGET):
             return self._call(request, request.argv[1:], dict(request.environment.set))
-        return self._type(request, request.argv[2] if request.argv[0] == "sh" else shlex.join(request.argv))
+        if request.argv[0] != "sh":
+            return self._type(request, shlex.join(request.argv))
+        _, _, line, *behind = request.argv
+        return self._type(request, line.replace('"$@"', shlex.join(behind[1:])))
 
     def restore(self) -> None:
         self.restored += 1

@@ -70,6 +70,15 @@ def test_a_set_is_doubted_when_one_case_now_and_then_would_do() -> None:
     assert set_confidence(after(steady), [(1, 5)]) < 0.9 < set_confidence(after(again), [(1, 5)])
 
 
+def test_reds_without_a_set_are_no_chance_where_one_further_case_explains_them_all() -> None:
+    first = {WHOLE: "R", (): "GG", (6,): "RRR", (6, 7): "R", (7,): "G"}
+    beginnings = {WHOLE[:size]: "R" if size >= 3 else "G" for size in range(1, 6)}
+    crossed = {**beginnings, WHOLE[:5]: "G", (3, 4): "R"}
+    explained, unexplained = (set_confidence(after({**first, **more}), [(6,)]) for more in (beginnings, crossed))
+    assert explained > 0.9
+    assert unexplained < 0.5
+
+
 def test_a_set_that_runs_contradict_is_not_believed() -> None:
     assert set_confidence(after({WHOLE: "RG", (): "GR", (3,): "RG", (1, 2): "GR"}), [(3,)]) < 0.5
 

@@ -38,13 +38,11 @@ class Trials:
     runs: float
 
 
-def reduced(
-    seed: int, *, length: int, rate: float, flake: float, confidence: float, lines: bool = False
-) -> tuple[Suite, Reduction]:
+def reduced(seed: int, *, length: int, rate: float, flake: float, confidence: float) -> tuple[Suite, Reduction]:
     random = Random(seed)
     sets = () if flake else (frozenset({random.randrange(length)}),)
     target = Suite(length, sets, rate=rate, flake=flake, random=random)
-    plan = SearchPlan(confidence=confidence, most_greens=25, lines=lines, limits=SearchLimits(max_runs=400))
+    plan = SearchPlan(confidence=confidence, most_greens=25, limits=SearchLimits(max_runs=400))
     return target, reduce_order(target, length, plan=plan)
 
 
@@ -64,12 +62,11 @@ def trials(  # each is one thing that a cell varies
     rate: float = 1.0,
     flake: float = 0.0,
     confidence: float = 0.95,
-    lines: bool = False,
 ) -> Trials:
     verdicts: Counter[bool | None] = Counter()
     runs = 0
     for seed in range(count):
-        target, answer = reduced(seed, length=length, rate=rate, flake=flake, confidence=confidence, lines=lines)
+        target, answer = reduced(seed, length=length, rate=rate, flake=flake, confidence=confidence)
         verdicts[judged(target, answer)] += 1
         runs += answer.runs
     return Trials(right=verdicts[True], wrong=verdicts[False], runs=runs / count)
@@ -80,9 +77,6 @@ def test_red_in_every_second_run_is_right_in_98_of_100_trials_at_45_runs(count: 
     seen = trials(count, rate=0.5, confidence=DEFAULT_CONFIDENCE)
     assert seen.right >= 0.98 * count
     assert seen.runs <= 45
-    before_lines = trials(count, rate=0.5, confidence=DEFAULT_CONFIDENCE, lines=True)
-    assert before_lines.right >= 0.98 * count
-    assert before_lines.runs <= 42  # the line that shows it red takes two tries on average, the green one is one
 
 
 @counts(150, 1000)

@@ -96,6 +96,23 @@ def test_a_right_guess_costs_two_runs() -> None:
     assert made.runs == 2 + 2
 
 
+def test_a_guess_that_is_not_the_shortest_is_not_run() -> None:
+    made = bench(suite(100, {40}, {80}))
+    assert prove_prefix(made, 81) == 41
+    assert made.counts(tuple(range(81))).total == 0
+    assert made.runs <= 2 + 1 + math.ceil(math.log2(80))
+
+
+def test_a_cut_that_follows_from_other_runs_is_not_run_but_for_an_end() -> None:
+    made = bench(suite(100, {40}, {80}))
+    made.read(tuple(range(32)))
+    made.read(tuple(range(20, 41)))
+    assert prove_prefix(made, 81) == 41
+    implied = {size for size in (*range(32), *range(42, 80)) if made.counts(tuple(range(size))).total}
+    assert implied == {0}
+    assert made.counts(tuple(range(41))).red == made.counts(tuple(range(40))).green == 1
+
+
 @given(st.integers(3, 40), st.data())
 def test_with_cleaners_the_ends_are_still_what_was_run(length: int, data: st.DataObject) -> None:
     last = data.draw(st.integers(1, length - 1))

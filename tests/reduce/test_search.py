@@ -42,14 +42,13 @@ def test_any_polluters_are_found_with_the_prefix_and_both_proofs(length: int, da
 
 
 @pytest.mark.parametrize("length", [12, 99])
-def test_one_polluter_takes_few_runs_and_two_more_where_no_line_is_run_after_it(length: int) -> None:
+def test_one_polluter_takes_few_runs_the_proofs_of_both_ends_among_them(length: int) -> None:
     for polluter in range(0, length, 1 + length // 100):
-        for lines, most in ((True, most_runs(length) + 2), (False, most_runs(length) + 4)):
-            target = suite(length, {polluter})
-            answer = reduce_order(target, length, plan=SearchPlan(lines=lines))
-            assert answer.runs == len(target.ran) <= most
-            assert answer.confidence is not None
-            assert answer.confidence >= DEFAULT_CONFIDENCE
+        target = suite(length, {polluter})
+        answer = reduce_order(target, length)
+        assert answer.runs == len(target.ran) <= most_runs(length) + 4
+        assert answer.confidence is not None
+        assert answer.confidence >= DEFAULT_CONFIDENCE
 
 
 def test_the_runs_are_told_by_what_they_were_made_for() -> None:
@@ -169,6 +168,19 @@ def test_every_independent_set_is_found_when_asked_for(every_set: bool) -> None:
     assert answer.status is FOUND
     assert sorted(answer.sets) == ([(7,), (20, 33), (41,)] if every_set else [(41,)])
     assert answer.prefix == 8  # of the shortest: the first polluter by itself
+
+
+@pytest.mark.parametrize(("several", "most"), [(2, 24), (5, 25)])
+def test_polluters_that_suffice_alone_take_little_more_than_a_search_for_each_end(several: int, most: int) -> None:
+    runs = []
+    for seed in range(30):
+        places = Random(seed).sample(range(99), several)
+        answer = reduce_order(suite(99, *({one} for one in places)), 99)
+        assert (answer.status, answer.prefix) == (FOUND, min(places) + 1)
+        assert set(answer.polluters) <= set(places)
+        runs.append(answer.runs)
+    assert sum(runs) / len(runs) <= most - 1
+    assert max(runs) <= most + 1
 
 
 @pytest.mark.parametrize("positions", [tuple(range(40)), ()])
@@ -303,3 +315,54 @@ def test_a_red_that_hardly_ever_shows_again_is_given_up_in_the_end() -> None:
     answer = reduce_order(lambda _: Reading.GREEN, 12, memory={tuple(range(12)): (Reading.RED,)})
     assert answer.status is not BisectStatus.FOUND
     assert answer.runs <= 250
+
+
+@pytest.mark.parametrize("polluter", [0, 3, 11])
+def test_both_ends_are_said_with_all_their_runs(polluter: int) -> None:
+    memory: Memory = {}
+    answer = reduce_order(suite(12, {polluter}), 12, memory=memory)
+    for proof in (the(answer.set_proof), the(answer.prefix_proof)):
+        for end in (proof.red, *proof.green):
+            assert end.counts.total == len(memory[end.positions])
+    assert the(answer.set_proof).red.counts.red > 1
+
+
+class Otherwise:
+    """A victim that is red in another way wherever it is neither red nor green as the rules say."""
+
+    def __init__(self, *, red: frozenset[int] = frozenset(), green: frozenset[int] | None = None) -> None:
+        self.red, self.green = red, green
+
+    def __call__(self, positions: Positions, /) -> Reading:
+        if self.green is not None and self.green.issubset(positions):
+            return Reading.GREEN
+        if self.green is not None:
+            return Reading.OTHER if positions else Reading.RED
+        return Reading.RED if self.red and self.red.issubset(positions) else Reading.OTHER
+
+
+@given(st.integers(2, 60), st.data())
+def test_polluters_are_found_where_the_victim_is_red_in_another_way_without_them(
+    length: int, data: st.DataObject
+) -> None:
+    red = data.draw(st.frozensets(st.integers(0, length - 1), min_size=1, max_size=2))
+    answer = reduce_order(Otherwise(red=red), length)
+    assert (answer.status, frozenset(answer.polluters), answer.red_alone) == (FOUND, red, False)
+    assert answer.set_proof is not None
+    assert all(end.counts.other and not end.counts.green for end in answer.set_proof.green)
+
+
+@given(st.integers(2, 60), st.data())
+def test_what_is_red_in_another_way_is_no_state_setter(length: int, data: st.DataObject) -> None:
+    green = data.draw(st.frozensets(st.integers(0, length - 1), min_size=1, max_size=2))
+    answer = reduce_order(Otherwise(green=green), length)
+    assert (answer.status, frozenset(answer.cleaners), answer.red_alone) == (FOUND, green, True)
+
+
+def test_red_in_another_way_everywhere_is_not_green() -> None:
+    answer = reduce_order(Otherwise(), 20)
+    assert answer.status is BisectStatus.UNRESOLVED
+    assert answer.reason == "the red does not show; after all cases and alone the victim is red in another way"
+    alone = reduce_order(lambda positions: Reading.OTHER if positions else Reading.RED, 20)
+    assert (alone.status, alone.red_alone, alone.cleaners) == (BisectStatus.FOUND, True, ())
+    assert "not green but red in another way" in (alone.reason or "")

@@ -312,7 +312,8 @@ def test_a_bisection_has_every_field_of_the_contract() -> None:
 
 def test_a_bisection_tells_what_carries_it() -> None:
     document = rendered(BISECTIONS["bisect-cleaners"])
-    assert document["prefix_proof"]["red"] == {"cases": list(NAMES[:9]), "red": 2, "green": 0, "void": 0}
+    red = document["prefix_proof"]["red"]
+    assert red == {"cases": list(NAMES[:9]), "red": 2, "green": 0, "other": 0, "void": 0, "other_red": None}
     assert [tried["cases"] for tried in document["set_proof"]["green"]] == [[NAMES[8]], [NAMES[3]]]
     assert (document["smallest"], document["recalled"], document["speculative"]) == (False, 8, 3)
     assert [(one["role"], one["sight"], one["run"]["id"]) for one in document["confirmations"]] == [

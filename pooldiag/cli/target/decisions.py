@@ -1,6 +1,7 @@
 """From what was said to settings: a flag wins over the file, the file over the default."""
 
 import os
+import re
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -30,12 +31,14 @@ from pooldiag.model.settings import (
     LockSettings,
     OutputSpec,
 )
-from pooldiag.profiles import PROFILES, arms_of, custom_profile, markers, others, with_inherited
+from pooldiag.profiles import NO_PROFILE, PROFILES, arms_of, custom_profile, markers, others, with_inherited
 from pooldiag.profiles import recognise as recognise_profile
 
 DEFAULT_LOCK = Path("~/gpu.lock")
 
 _PRELOADING = frozenset({"LD_PRELOAD", "LD_AUDIT"})  # each brings in libraries that no file of the target names
+
+_INTERPRETER = re.compile(r"(?:python|pypy|perl|ruby|node|php|lua|bash|dash|sh)[\d.]*")
 
 WITNESS_NAMES = {name: name for name in WITNESS_IDS}
 
@@ -54,6 +57,7 @@ class Decided:
     searchable: bool
     closed: bool
     libraries: tuple[Path, ...] = ()
+    profile_name: str | None = None  # None where a script runs test cases, and nothing speaks of an allocator
     notes: tuple[str, ...] = ()
 
 
@@ -76,9 +80,12 @@ def decide(given: Invocation, config: Config, *, invocation: CommandLine) -> Dec
     files = (path, *libraries(path)) if searchable else ()
     marks = find_markers(files, {*markers(), *(mark for known in FRAMEWORKS.values() for mark in known.markers)})
     framework = recognise(marks) if said.framework is None else registered(FRAMEWORKS, said.framework, "--framework")
+    require_orders(framework, () if said.order is None else (said.order,), "--order")
     arguments = (*entry.command[1:], *given.arguments)
     framework.refuse(arguments)
     profile = _profile(said, marks)
+    is_script = not searchable or _INTERPRETER.fullmatch(path.name) is not None
+    without_pool = framework.any_order and is_script and profile == NO_PROFILE
     target = Target(
         path=path,
         shown=shown,
@@ -95,7 +102,8 @@ def decide(given: Invocation, config: Config, *, invocation: CommandLine) -> Dec
         searchable=searchable,
         closed=searchable and not _PRELOADING & os.environ.keys() and is_closed(files),
         libraries=files[1:],
-        notes=tuple(_notes(given.said, framework, profile, config, marks)),
+        profile_name=None if without_pool else profile.name,
+        notes=tuple(_notes(given.said, framework, profile, config, marks, without_pool=without_pool)),
     )
 
 
@@ -108,6 +116,16 @@ def with_cases(decided: Decided) -> Decided:
             hint=f"name what is inside it: --framework NAME, one of {known}",
         )
     return decided
+
+
+def require_orders(framework: Framework, kinds: Iterable[OrderKind], option: str) -> None:
+    """Raise UsageError for an order that a framework cannot be asked for."""
+    known = [str(order.kind) for order in framework.plain_orders]
+    if OrderKind.REVERSE in kinds and str(OrderKind.REVERSE) not in known:
+        raise UsageError(
+            f"{option} {OrderKind.REVERSE}: a {framework.name} target has no such order",
+            hint=f"it has {', '.join(known)}, and those of seeds",
+        )
 
 
 def _check(typed: Options, said: Options) -> None:
@@ -246,12 +264,18 @@ def _default_lock() -> Path:
 
 
 def _notes(
-    typed: Options, framework: Framework, profile: AllocatorProfile, config: Config, marks: frozenset[bytes]
+    typed: Options,
+    framework: Framework,
+    profile: AllocatorProfile,
+    config: Config,
+    marks: frozenset[bytes],
+    *,
+    without_pool: bool,
 ) -> Iterable[str]:
     """Say what is not known, what arms leave in place (a green under them is then of less), and what every run sets."""
     if framework is BLACKBOX and typed.framework is None:
         yield "no known test framework: run as a black box, which reads the exit code and the outputs only"
-    if not profile.arms:
+    if not profile.arms and not without_pool:
         yield NO_SWITCH
     if profile.beneath:
         yield f"partially bypassed: the arms of {profile.name} leave in place {'; '.join(profile.beneath)}"

@@ -39,7 +39,8 @@ def _facts(decided: Decided, order: str) -> Iterator[str]:
     yield f"framework  {decided.framework.name}"
     yield f"order      {order}"
     yield f"cases      {', '.join(settings.case_patterns) or 'all'}"
-    yield f"profile    {settings.profile.name}: {settings.profile.title}"
+    if decided.profile_name is not None:
+        yield f"profile    {decided.profile_name}: {settings.profile.title}"
     yield f"lock       {', '.join(map(str, settings.lock.paths)) or 'none'}"
     if removed := inherited_changes(os.environ, settings.profile, settings.keep_environment):
         yield f"removed    {', '.join(name for name, _ in removed)}"

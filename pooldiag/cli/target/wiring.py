@@ -192,5 +192,5 @@ def _target(decided: Decided) -> TargetReport:
         sha256=sha256_of(target.path),
         built_seconds_ago=age_seconds(target.path),
         commit=commit_of(target.path.parent),
-        profile=settings.profile.name,
+        profile=decided.profile_name,
     )

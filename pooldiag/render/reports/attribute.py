@@ -135,8 +135,15 @@ def _open(report: AttributeReport) -> Answer:
     return Answer(
         tone=Tone.OPEN,
         title=f"{_red(report)}, not settled{_unsteady(report)}",
-        lines=(*known(report), *meaning(report)),
+        lines=(*known(report), *meaning(report), *_next_without_pool(report)),
     )
+
+
+def _next_without_pool(report: AttributeReport) -> tuple[str, ...]:
+    """Say what is left to do where no mechanism of a pool is spoken of."""
+    if report.next is None or report.session.partial or words.has_pool(report.session.target):
+        return ()
+    return ("First, run the command under Next.",)
 
 
 def meaning(report: AttributeReport) -> Iterator[str]:
@@ -170,6 +177,8 @@ def _possible(report: AttributeReport) -> Iterator[str]:
     if report.session.partial and attribution.status is not Status.ESTABLISHED:
         yield "First, let it run to its end."
         return
+    if attribution.answer is None and not words.has_pool(report.session.target):
+        return  # what there is are mechanisms of pools, and their switches
     titles = [_titled(report, one.mechanism) for one in attribution.candidates]
     lead = "Which way is not settled" if attribution.answer is None else f"Candidate{'s' if titles[1:] else ''}"
     if titles and (hint := _hint(attribution)) is not None:

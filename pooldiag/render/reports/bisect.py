@@ -8,7 +8,7 @@ from pooldiag.model.arms import SWITCHED_ROLES
 from pooldiag.model.attributions import Status
 from pooldiag.model.bisections import BisectReport, BisectStatus, BothEnds, CheckedCommand, Found, NamedBy, Phase, Tried
 from pooldiag.model.outcomes import CaseStatus
-from pooldiag.model.readings import Sight
+from pooldiag.model.readings import Sight, Signature
 from pooldiag.model.reports import AttributeReport, Blockage, Run
 from pooldiag.model.words import capital, count, listed, percent, shortened
 from pooldiag.render import run_words as words
@@ -68,7 +68,8 @@ def blocks(report: BisectReport) -> Blocks:
         facts(_rows(report)),
         *_both_ends(report),
         *items("Independent sets of polluters, each of them enough", map("; ".join, sets)),
-        *items("Other reds, not followed", words.other_reds(report.found.signature, report.others, report.cascades)),
+        *items("The victim, red in another way", _otherwise(report.found)),
+        *items("Other reds, not followed", _others(report)),
         *_arms(report),
         *_whole(report),
         *words.closing(report, *shows("red", report.reproducer), *shows("green", report.green_command)),
@@ -192,7 +193,12 @@ def _prefix(found: Found) -> str:
 def _cause(found: Found) -> str:
     if found.red_alone:
         return f"red alone, green {_after('state-setter', found.setters)}" if found.setters else "red alone"
-    return _after("polluter", found.polluters) if found.polluters else "no polluter found"
+    if not found.polluters:
+        return "no polluter found"
+    proof = found.set_proof
+    otherwise = proof is not None and any(end.other and not end.green for end in proof.green)
+    without = "them" if len(found.polluters) > 1 else "it"
+    return _after("polluter", found.polluters) + (f"; red in another way without {without}" if otherwise else "")
 
 
 def _now_and_then(report: BisectReport) -> str:
@@ -205,6 +211,22 @@ def _now_and_then(report: BisectReport) -> str:
     tried = None if report.found.set_proof is None else report.found.set_proof.red
     clear = 0 if tried is None else tried.red + tried.green
     return f", red in {tried.red} of {count(clear, 'run')} of that" if tried is not None and clear else ""
+
+
+def _others(report: BisectReport) -> Iterator[str]:
+    """Yield the reds that are not followed, and whether any other case can have to do with them."""
+
+    def say(signature: Signature) -> str:
+        return words.red(signature) + ("; red alone" if signature in report.others_red_alone else "")
+
+    return words.other_reds(report.found.signature, report.others, report.cascades, say)
+
+
+def _otherwise(found: Found) -> Iterator[str]:
+    """Yield each other way in which the victim is red, after the fewest cases that were seen to bring it about."""
+    for tried in found.otherwise:
+        ran = f"after {shortened(tried.cases, words.NAMES_SHOWN)}" if tried.cases else "alone"
+        yield ran if tried.other_red is None else f"{ran}: {words.red(tried.other_red)}"
 
 
 def _after(noun: str, names: tuple[str, ...]) -> str:
@@ -256,9 +278,12 @@ def _confirmed(report: BisectReport) -> str:
 def _doubt(report: BisectReport) -> Iterator[str]:
     if report.reason is not None:
         yield f"Not established: {words.sentence(report.reason)}"
-    if not report.session.partial:
-        named = (("red", report.reproducer), ("green", report.green_command))
-        yield from (f"No command line is known that shows it {color}." for color, line in named if line is None)
+    if report.session.partial:
+        return
+    if report.reproducer is None:
+        yield "No command line is known that shows it red."
+    if report.green_command is None and (report.found.setters or not report.found.red_alone):
+        yield "No command line is known that shows it green."
 
 
 def _victim(report: BisectReport) -> Iterator[tuple[str, str]]:
@@ -346,8 +371,10 @@ def _ends(found: Found) -> Iterator[Row]:
 
 def end_row(tried: Tried, ran: str) -> Row:
     """Say how often a selection was red."""
-    clear = tried.red + tried.green
-    reading = "mixed" if tried.red and tried.green else "red" if tried.red else "green" if tried.green else "void"
+    counts = {"red": tried.red, "green": tried.green, words.OTHER_RED: tried.other}
+    shown = [reading for reading, runs in counts.items() if runs]
+    reading = "mixed" if len(shown) > 1 else next(iter(shown), "void")
+    clear = sum(counts.values())
     void = f", {tried.void} void" if tried.void else ""
     red = Cell(f"{tried.red}/{clear}{void}")
     return Cell(ran), words.reading_cell(reading), red, Cell(str(len(tried.cases) + 1))
@@ -376,7 +403,8 @@ def shows(color: str, command: CheckedCommand | None) -> Iterator[Command]:
     """Yield a command line, what it shows, and how it ended when it was run as it is printed."""
     if command is not None:
         tries = f" at try {command.tries}" if command.tries > 1 else ""
-        yield Command(f"Shows it {color} (run as printed: {command.ended}{tries})", command.line)
+        ended = f"{command.ended}, as other cases are red" if command.others_red and color == "green" else command.ended
+        yield Command(f"Shows it {color} (run as printed: {ended}{tries})", command.line)
 
 
 def _reconciled(report: BisectReport) -> Iterator[str]:

@@ -125,6 +125,10 @@ def _shortest(report: OrdersReport) -> Iterator[str]:
     shortest = report.shortest
     if shortest is not None:
         yield f"The shortest red prefix is {shortest.prefix}: {shortest.order}, victim {shortest.victim}."
+    elif alone := tuple(dict.fromkeys(one.victim for one in report.orders if one.victim and one.prefix == 0)):
+        are, they = ("are", "they need") if len(alone) > 1 else ("is", "it needs")
+        green = f", and green where an earlier case sets up what {they}" if report.by_accident else ""
+        yield f"{shortened(alone, words.NAMES_SHOWN)} {are} red alone{green}."
     elif _reading(report, Reading.RED) and not report.session.partial:
         yield "The shortest red prefix was not looked for."
 

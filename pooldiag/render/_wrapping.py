@@ -8,7 +8,8 @@ import re
 
 from rich.cells import cell_len
 
-_WORD = re.compile(r"\s*\S+\s*")
+_NODE = r"[^\s\[]+::[^\s\[]*\[[^\]]*\]\S*"  # a name as pytest makes them: its parameters may have spaces
+_WORD = re.compile(rf"\s*(?:{_NODE}|\S+)\s*")
 
 
 def wrapped(text: str, width: int) -> str:

@@ -206,9 +206,9 @@ def other_reds(
     yield from _shortened(lines, REDS_SHOWN)
 
 
-def reds_in_a_line(found: Iterable[Signature]) -> str:
+def reds_in_a_line(found: Iterable[Signature], say: Callable[[Signature], str] = str) -> str:
     """Say the reds of a run, the first few by name."""
-    return shortened(map(str, found), REDS_IN_A_LINE, between="; ")
+    return shortened(map(say, found), REDS_IN_A_LINE, between="; ")
 
 
 def _shortened(lines: Sequence[str], most: int) -> Iterator[str]:
@@ -229,7 +229,7 @@ def run_line(run: Run) -> str:
 def particular(run: Run, sight: Sight) -> str:
     """Say what a run showed that is neither the red in question nor green; an empty string for these two."""
     if sight is Sight.NEW_RED:
-        return f"new red, {reds_in_a_line(run.reading.signatures)}"
+        return f"new red, {reds_in_a_line(run.reading.signatures, say=red)}"
     if sight is not Sight.NOTHING:
         return ""
     if run.reading.reading is Reading.VOID:

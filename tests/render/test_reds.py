@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pooldiag.model.bisections import BisectReport
-from pooldiag.model.readings import Cascade, Reading, RedPlace, RunReading, Signature, SignatureKind
+from pooldiag.model.readings import Cascade, Reading, RedPlace, RunReading, Sight, Signature, SignatureKind
 from pooldiag.render import Page, render
 from pooldiag.render.run_words import run_line
 from tests.render.attribute_samples import SAMPLES, changed
@@ -132,3 +132,14 @@ def test_a_run_of_many_reds_is_one_line() -> None:
     assert whole is not None
     many = replace(whole, reading=replace(whole.reading, signatures=(FIRST, *BEHIND)))
     assert run_line(many).endswith("failure in test_04 (gpu.py:5); failure in test_after[5] (gpu.py:5); and 24 more")
+
+
+def test_a_new_red_of_an_arm_is_told_with_its_message() -> None:
+    report = SAMPLES["loud"]
+    first, second, *rest = report.arms
+    assert second.shown is not None
+    new = replace(second.runs[0], reading=RunReading(run="02", reading=Reading.RED, signatures=(OTHER, *BEHIND)))
+    arm = replace(second, runs=(new,), sights=(Sight.NEW_RED,), shown=new)
+    text = render(changed(report, arms=(first, arm, *rest)), form="table", page=Page(width=1000))
+    assert "new red, failure in test_61 (gpu.py:14): AssertionError: wrong scale; failure in test_after[5]" in text
+    assert "; and 24 more\n" in text

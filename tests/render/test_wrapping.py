@@ -32,6 +32,12 @@ def test_spaces_within_a_line_stay_as_they_are() -> None:
     assert wrapped("", 7) == ""
 
 
+def test_the_parameters_of_a_test_stay_with_its_name() -> None:
+    name = "tests/x.py::test_reads[a b-c  d]"
+    assert wrapped(f"failure in {name}, case 3 [of 9]", 24) == f"failure in\n{name},\ncase 3 [of 9]"
+    assert wrapped("tests/x.py::test_y [of 9] here", 10) == "tests/x.py::test_y\n[of 9]\nhere"
+
+
 @pytest.mark.parametrize("width", [80, 140])
 @pytest.mark.parametrize("name", ["bisect-found", "orders-mixed"])
 def test_a_long_name_can_be_copied(name: str, width: int) -> None:

@@ -18,6 +18,7 @@ from pooldiag.render.reports import bisect
 
 ORDERS_SHOWN = 12
 ALIKE_SHOWN = 2  # rows of orders with one symptom, or of green ones, where there are many orders
+LISTS_SHOWN = 3  # that several orders have
 SETS_SHOWN = 2  # of cases that fail
 FAILING_SHOWN = 3
 PREFIX_SHOWN = 12
@@ -197,8 +198,11 @@ def _seed_or_kind(order: Order) -> str:
 def _same_lists(report: OrdersReport) -> Iterator[str]:
     """Yield the orders that are one list of cases: they were run once."""
     same = ((one.same_as, one.order) for one in report.orders if one.same_as is not None)
-    for first, others in words.grouped(same):
+    lists = tuple(words.grouped(same))
+    for first, others in lists[:LISTS_SHOWN]:
         yield f"{_shortened((first, *others))} are the same list: run once"
+    if (more := len(lists) - LISTS_SHOWN) > 0:
+        yield f"{count(more, 'more list')} of several orders, in report.json"
 
 
 def _void(report: OrdersReport) -> Iterator[str]:

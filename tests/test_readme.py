@@ -45,6 +45,7 @@ _VARYING = (
 )
 _LEFT_OUT = re.compile(r"^\.\.\.$", re.MULTILINE)
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]+")
+_BENCH = re.compile(r"`scripts/bench (\w+) ([^`]*)`")  # a line that speaks of options of its own
 
 
 def steady(text: str) -> str:
@@ -199,6 +200,14 @@ def options_of_commands() -> frozenset[str]:
 
 
 def test_the_pages_name_the_options_that_there_are_and_no_other() -> None:
-    named = {option for page in (README, *GUIDES) for option in _OPTION.findall(page.read_text())}
+    named = {option for page in (README, *GUIDES) for option in _OPTION.findall(_BENCH.sub("", page.read_text()))}
     assert named <= options_of_commands()
     assert options_of_commands() - {"--help"} <= named
+
+
+def test_the_pages_name_options_of_a_bench_that_it_has() -> None:
+    lines = {line for page in (README, *GUIDES) for line in _BENCH.findall(page.read_text())}
+    assert lines
+    for bench, words in lines:
+        told = subprocess.run([ROOT / "scripts" / "bench", bench, "--help"], capture_output=True, text=True, check=True)
+        assert set(_OPTION.findall(words)) <= set(_OPTION.findall(told.stdout))

@@ -30,7 +30,7 @@ _SELDOM = 8
 """Flakes that are red less often than that count less, with this power of their rate.
 
 They are seen less often in an order that runs twice; and to tell a fault that shows in half of the runs from a flake at
-any rate takes about 6 runs more. Chosen with `FLAKE_PRIOR`: 44 runs on average there.
+any rate takes about 6 runs more. Chosen with `FLAKE_PRIOR`: 41 runs on average there.
 """
 _SEEN_TO_DISAGREE = 1.25  # how much more a flake weighs once a selection disagreed with itself; chosen with the others
 # Chosen, as are the shares below; what they cost and how often they are right was measured with `FLAKE_PRIOR`.

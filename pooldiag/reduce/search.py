@@ -36,7 +36,7 @@ from pooldiag.reduce.result import Proof, Reduction
 DEFAULT_CONFIDENCE = 0.99
 """How seldom a flake that is red in 30 to 90 % of runs is taken for a polluter: see `FLAKE_PRIOR`.
 
-A polluter that shows in half of the runs, one of 99 cases, takes 42 runs on average, baselines and the proof of the
+A polluter that shows in half of the runs, one of 99 cases, takes 41 runs on average, baselines and the proof of the
 prefix included. A steady one takes 14: a flake that is red in half of the runs agrees with a search of n runs,
 whichever of 99 cases that names, in 99 / 2^n of trials.
 """

@@ -71,12 +71,10 @@ def test_one_that_follows_is_the_victim_where_the_user_names_it() -> None:
     assert name(4) in report.next.line
 
 
-def test_many_reds_that_are_red_alone_are_one_note() -> None:
+def test_many_reds_that_are_red_alone_are_told_apart_from_the_victim() -> None:
     report = searched(PlayedSuite(cases=9, polluters="1", always="2,3,4,5"))
     assert report.found.victim == name(9)
-    (note,) = report.session.notes
-    assert note.startswith("4 reds are red alone, no other case has to do with them: failure in case 0002")
-    assert note.endswith("; and 2 more")
+    assert tuple(red.case for red in report.others_red_alone) == names(2, 3, 4, 5)
 
 
 def test_no_order_is_searched_for_those_that_follow() -> None:

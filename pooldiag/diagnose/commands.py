@@ -150,13 +150,15 @@ def next_of_bisect(settings: BisectSettings, report: BisectReport) -> NextComman
         more = (f"--max-runs={_MORE * settings.max_runs}", f"--resume-from={evidence}")
         line = invocation.without("--resume").having(*more)
         return NextCommand(line=line, purpose="more runs, those that are done not repeated")
-    told = {*followers(report.cascades), *report.others_red_alone}
-    apart = [found for found in report.others if found not in told]
-    others = [found.case for found in apart if found.case not in {None, report.found.victim}]
+    alone, behind = {*report.others_red_alone}, followers(report.cascades)
+    apart = [one for one in report.others if one not in behind and one.case not in {None, report.found.victim}]
+    free = settings.sequence or settings.common.order.kind is not OrderKind.FILE  # file order may show them green
+    others = [*(one for one in apart if one not in alone), *(one for one in apart if one in alone and free)]
     if report.status is BisectStatus.BLOCKED or not others:
         return None
-    fresh = invocation.without("--resume", "--resume-from")
-    return NextCommand(line=fresh.having(f"--victim={others[0]}"), purpose="the next red of this order")
+    line = invocation.without("--resume", "--resume-from").having(f"--victim={others[0].case}")
+    needs = others[0] in alone
+    return NextCommand(line=line, purpose="which earlier case it needs" if needs else "the next red of this order")
 
 
 def next_of_orders(settings: OrdersSettings, report: OrdersReport) -> NextCommand | None:

@@ -79,6 +79,18 @@ def test_a_plain_bug_is_red_in_file_order_too_and_the_order_stays_what_it_was() 
     assert "rand 2" in report.reproducer.line
 
 
+def test_a_further_red_that_is_red_alone_in_a_drawn_order_is_the_next_to_be_looked_at() -> None:
+    suite = PlayedSuite(cases=6, setters="2", victim=5, always="1")
+    reports = [searched(suite, order=order) for order in seeds(*range(1, 20))]
+    both = [report for report in reports if report.found.victim == name(1) and report.others_red_alone]
+    assert both
+    for report in both:
+        assert [one.case for one in report.others_red_alone] == [name(5)]
+        assert report.next is not None
+        assert report.next.purpose == "which earlier case it needs"
+        assert f"'--victim={name(5)}'" in report.next.line
+
+
 def test_a_victim_that_is_named_without_an_order_runs_behind_all_others() -> None:
     report = in_any_order(PlayedSuite(cases=10, setters="8", victim=3), victim=name(3))
     assert (report.status, report.found.setters, report.found.position) == (FOUND, names(8), 10)

@@ -44,7 +44,7 @@ def test_a_suggestion_replaces_the_options_that_it_names_and_keeps_the_rest() ->
     [
         (
             Signature(kind=SignatureKind.CRASH, signal="SIGSEGV", case="a", place=RedPlace(text="/long/way/t.cpp:3")),
-            "SIGSEGV in a (t.cpp:3)",
+            "SIGSEGV in a (way/t.cpp:3)",
         ),
         (Signature(kind=SignatureKind.NAN, place=RedPlace(text="out/video.bin")), "NaN or infinity in out/video.bin"),
         (

@@ -208,7 +208,8 @@ class _Bisection(BisectionState):
         self._red_line = lines.showing(Reading.RED, places, tries=TRIES if noisy else 1)
         green = self._green_places(chosen)
         self._green_line = None if green is None else lines.showing(Reading.GREEN, green)
-        self._contradicted = self._red_line is None or (green is not None and self._green_line is None)
+        found = self._reduction is not None and self._reduction.status is BisectStatus.FOUND  # else nothing was claimed
+        self._contradicted = found and (self._red_line is None or (green is not None and self._green_line is None))
         self._saved()
 
     def _green_places(self, chosen: Chosen) -> Places | None:

@@ -125,10 +125,11 @@ class Chooser:
         return [one for one in found if one not in behind]
 
     def _own_cause(self, first: Chosen, alone: list[Chosen]) -> Chosen | None:
-        """Return one that says at another place what a red says that is red alone, and does not need it.
+        """Return one that says what a red says that is red alone, and does not need it.
 
-        A message may say little: all that fail may say `is red`. The first that is green alone tells: where it is
-        green without the red in question it follows that one, and so do those behind it. Reds alone join the others.
+        A message may say little, and so may a place: all that fail may say `is red`, in the helper that compares. The
+        first that is green alone tells: where it is green without the red in question it follows that one, and so do
+        those behind it. Reds alone join the others.
         """
         for red in self._behind(first):
             if len(alone) >= _MOST_ALONE:
@@ -144,10 +145,9 @@ class Chooser:
         return None
 
     def _behind(self, first: Chosen) -> tuple[Signature, ...]:
-        """Return those that follow a red with its message alone; at its very place there is nothing to doubt."""
+        """Return those that seem to follow a red."""
         red, cases = first.question.signature, [case.name for case in self.prober.suite.cases]
-        found = next((one.followers for one in cascades(self._candidates(), cases) if one.first == red), ())
-        return found if any(one.place != red.place for one in found) else ()
+        return next((one.followers for one in cascades(self._candidates(), cases) if one.first == red), ())
 
     def _of_user(self, victim: Case) -> Chosen | None:
         """Follow the victim that the user names: its red, its output's, its not being reached, or its red alone."""

@@ -93,6 +93,16 @@ def test_a_case_that_is_red_alone_in_another_way_is_not_green_alone(tmp_path: Pa
     assert "the victim alone other red 0/" in words
 
 
+def test_what_fails_in_the_same_helper_as_a_plain_bug_may_have_a_polluter_of_its_own(tmp_path: Path) -> None:
+    polluted = "case $state in *x*) why='checks:9: values differ' ;; esac"
+    target = harness(
+        tmp_path, plain_bug="why='checks:9: values differ'", other=":", pollutes="state=${state}x", victim=polluted
+    )
+    report = searched(target)
+    assert (report["victim"], report["polluters"]) == ("victim", ["pollutes"])
+    assert [one["case"] for one in report["others_red_alone"]] == ["plain_bug"]
+
+
 def test_a_victim_that_is_named_without_an_order_runs_behind_all_others(tmp_path: Path) -> None:
     target = harness(tmp_path, victim=has("set", 1), other=":", sets="state=${state}set")
     report = searched(target, "--victim=victim")

@@ -79,6 +79,14 @@ def test_a_plain_bug_is_red_in_file_order_too_and_the_order_stays_what_it_was() 
     assert "rand 2" in report.reproducer.line
 
 
+def test_a_search_that_is_blocked_says_what_blocks_it_and_claims_nothing_of_lines() -> None:
+    """Alone the victim asserts nothing, and so says nothing."""
+    report = searched(PlayedSuite(cases=9, polluters="3", vacuous="9"))
+    assert report.status is BisectStatus.BLOCKED
+    assert "say nothing" in (report.reason or "")
+    assert report.reproducer is not None
+
+
 def test_a_further_red_that_is_red_alone_in_a_drawn_order_is_the_next_to_be_looked_at() -> None:
     suite = PlayedSuite(cases=6, setters="2", victim=5, always="1")
     reports = [searched(suite, order=order) for order in seeds(*range(1, 20))]

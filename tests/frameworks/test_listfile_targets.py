@@ -160,15 +160,17 @@ def test_a_pytest_suites_skips_and_errors_are_told(suite: Target, tmp_path: Path
         def test_teardown(leaves): pass
         @pytest.mark.parametrize("text", ["a b", "é\\n"])
         def test_names(text): pass
+        @pytest.mark.xfail(strict=True)
+        def test_fails_as_it_should(): assert os.environ.get("NOBODY")
         def test_exits(): os._exit(0)
         """)
     )
     own = Target(argv=(*suite.argv[:2], "--rootdir=.", "test_others.py"), folder=tmp_path)
     names = [case.name for case in own.listing().cases]
     report, problem, code = own.run(own.select(*names[1:], names[0]))
-    statuses = [PASSED, FAILED, PASSED, PASSED, UNFINISHED]
+    statuses = [PASSED, FAILED, PASSED, PASSED, PASSED, UNFINISHED]
     assert ([one.status for one in report.results], problem, code) == (statuses, None, 0)
-    assert [one.assertions for one in report.results] == [0, 1, 1, 1, 0]
+    assert [one.assertions for one in report.results] == [0, 1, 1, 1, 1, 0]
     assert report.results[1].message == "OSError: busy"
     report, _, code = own.run(own.select(names[0]))
     assert (results(report), report.results[0].message, code) == ([("test_setup", FAILED)], "OSError: no device", 1)

@@ -218,7 +218,8 @@ class _Bisection(BisectionState):
         if reduction is None or chosen.anywhere:
             return None
         if not reduction.red_alone:
-            return None if () in self._record.other_reds else (chosen.place,)
+            alone = self._record.counts.get(())
+            return None if alone is not None and alone.other and not alone.green else (chosen.place,)
         return (*reduction.cleaners, chosen.place) if reduction.cleaners else None
 
     def _run_arms(self, prober: Prober, chosen: Chosen, places: Places) -> None:

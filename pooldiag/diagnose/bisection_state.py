@@ -129,15 +129,16 @@ class BisectionState(Diagnosis[BisectReport]):
 
     def _open_end(self) -> str | None:
         """Say that the answer does not hold where its lines were typed."""
-        if self._contradicted:
-            return "what was found does not show again when it is typed: runs disagree, so chance may be all there is"
-        return None
+        disagree = "what was found does not show again when it is typed: runs disagree, so chance may be all there is"
+        return disagree if self._contradicted else None
 
     def _otherwise(self, suite: Suite) -> tuple[Tried, ...]:
         """Return the fewest cases after which the victim is red in another way, for each such way."""
         fewest: dict[Signature, Places] = {}
+        followed = self._followed(partial=False)
         for places, signature in sorted(self._record.other_reds.items(), key=lambda one: (len(one[0]), one[0])):
-            fewest.setdefault(signature, places)
+            if followed is None or not same_red(signature, followed):
+                fewest.setdefault(signature, places)
         counted = ((signature, places, self._record.counts[places]) for signature, places in fewest.items())
         return tuple(suite.tried(places, counts, other_red=signature) for signature, places, counts in counted)
 

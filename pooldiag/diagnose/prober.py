@@ -49,7 +49,7 @@ class Suite:
             green=counts.green,
             other=counts.other,
             void=counts.void,
-            other_red=other_red,
+            other_red=other_red if counts.other else None,
         )
 
     def both_ends(self, proof: Proof | None, other_reds: Mapping[Places, Signature]) -> BothEnds | None:

@@ -126,5 +126,7 @@ def test_orders_sends_a_case_that_needs_an_earlier_one_to_what_finds_it() -> Non
 def test_where_it_is_red_in_another_way_behind_all_others_file_order_is_tried() -> None:
     suite = PlayedSuite(cases=12, setters="2", polluters="9", misleads="9", victim=5)
     report = in_any_order(suite, victim=name(5))
+    assert report.found.signature is not None
+    assert (str(report.found.signature.place), report.found.otherwise) == ("suite.cpp:5", ())
     assert (report.status, report.found.red_alone, report.found.setters) == (FOUND, True, names(2))
     assert report.session.target.order == Order()
